@@ -8,7 +8,7 @@ public import EventLoop
 public struct AMQPURL: Sendable {
     public var usesTLS: Bool
     public var endpoints: [Endpoint]
-    /// The user and password; both are `guest` if the URL has none.
+    /// The user and password; both are `guest` if the URL contains neither.
     public var credentials: AMQPCredentials
     /// Whether the URL contains a user.
     public private(set) var namesUser = false
@@ -24,7 +24,7 @@ public struct AMQPURL: Sendable {
     }
 
     /// The timeouts of the TCP connection and of the TLS handshake, from `connection_timeout` or the defaults.
-    /// `connection_timeout` also limits the login.
+    /// `connection_timeout` also limits the login, and the opening and setup of a channel.
     public var connectOptions: ConnectOptions {
         var options = ConnectOptions()
         options.connectSecondsMax = stepSecondsMax ?? options.connectSecondsMax

@@ -123,7 +123,7 @@ public final class AMQPChannel {
 
     func answered() { deadline.cancel() }
 
-    /// Closes a channel on which the broker misbehaves, and reopens it after a delay.
+    /// Closes the channel after an error, such as misbehavior of the broker, and reopens it after a delay.
     func abandon(_ error: AMQPError) { handle(.abandon(error)) }
 
     /// Closes a channel that is set up, and reopens it immediately.
@@ -193,12 +193,14 @@ public final class AMQPChannel {
         return true
     }
 
-    /// Handles a content header frame. Returns false if the frame is out of order or invalid.
+    /// Handles a content header frame. Returns false if the frame is out of order, or if the frame or the complete
+    /// content is invalid.
     func receivedHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.header(payload))
     }
 
-    /// Handles a content body frame. Returns false if the frame or the complete content is invalid.
+    /// Handles a content body frame. Returns false if the frame is out of order, or if the frame or the complete
+    /// content is invalid.
     func receivedBody(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.body(payload))
     }

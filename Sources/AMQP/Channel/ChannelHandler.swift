@@ -46,8 +46,9 @@ extension ChannelHandler {
 
     /// Waits until the channel is ready.
     ///
-    /// Throws the last failure after `deadlineSeconds`. Throws immediately if only a change of the configuration can
-    /// help, such as after a refused login or a wrong certificate.
+    /// Throws the last failure after `deadlineSeconds`, or `timedOut` if no attempt has failed. Throws immediately if
+    /// the channel is closed, or if only a change of the configuration can help, such as after a refused login or a
+    /// wrong certificate.
     public func waitUntilReady(deadlineSeconds: Int) async throws(AMQPError) {
         try await channel.waitUntilReady(deadlineSeconds: deadlineSeconds)
     }

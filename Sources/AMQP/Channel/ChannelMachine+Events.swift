@@ -17,7 +17,8 @@ extension ChannelMachine {
         case closeAnswered
         /// The end of the handler's operation, such as its consumer, by the broker.
         case interrupted(AMQPError)
-        /// Misbehavior of the broker on the channel. The channel reopens after a delay.
+        /// An error that makes the channel unusable, such as misbehavior of the broker. The channel reopens after a
+        /// delay.
         case abandon(AMQPError)
         /// The immediate replacement of an open channel.
         case renew(AMQPError)

@@ -23,7 +23,7 @@ package struct Backoff {
     }
 
     /// Returns the delay after a failure. A failure that needs an operator (`isRetriable` is false) has a long delay
-    /// from the first attempt on.
+    /// from the first failure on.
     package mutating func failed(isRetriable: Bool, now: MonotonicTime, random: UInt64) -> Duration {
         if let since = readySince, since.duration(to: now) >= healthyAfter { failures = 0 }
         readySince = nil

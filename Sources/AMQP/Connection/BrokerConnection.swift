@@ -195,7 +195,8 @@ public final class BrokerConnection {
     /// The number of attached channels.
     var channelCount: Int { channels.count { $0 != nil } }
 
-    /// Assigns an unused number to the channel, and opens it once the connection is open.
+    /// Assigns an unused number to the channel, which opens once the connection is open. While the connection closes
+    /// for good, closes the channel instead.
     func attach(_ channel: AMQPChannel) {
         loop.assertOnLoop()
         guard !isClosing else { return channel.connectionReleased() }

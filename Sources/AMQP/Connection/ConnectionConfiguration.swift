@@ -25,7 +25,7 @@ public struct ConnectionConfiguration: Sendable {
     /// The largest delay after any failure. After a refused login or a configuration error, the delay is random
     /// between half of this limit and the limit.
     public var retryDelayMillisecondsMax = 30_000
-    /// The lifetime of a connection after which the delays restart from the first delay.
+    /// The time for which a connection or channel must be ready before its delays restart from the first delay.
     public var healthyAfterSeconds = 60
     /// The limit of output that the socket has not accepted. Above the limit, the connection is reset.
     public var outputBytesMax = 64 << 20
@@ -44,7 +44,7 @@ public struct ConnectionConfiguration: Sendable {
         self.credentials = credentials
     }
 
-    /// Creates a configuration from the URL, with defaults for everything else.
+    /// Creates a configuration from the URL. Settings that the URL does not contain have their defaults.
     public init(_ url: AMQPURL) {
         credentials = url.credentials
         virtualHost = url.virtualHost

@@ -87,7 +87,7 @@ struct ConnectionMachine {
         backoff = Backoff(configuration)
     }
 
-    /// Whether the login succeeded and neither side has closed the connection.
+    /// Whether the login succeeded, this side has not closed the connection, and the stream has not ended.
     var isOpen: Bool {
         if case .open = state { true } else { false }
     }

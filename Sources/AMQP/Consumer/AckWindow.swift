@@ -5,15 +5,15 @@ package import EventLoop
 /// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries that
 /// starts with the oldest delivery becomes one `multiple` acknowledgment. While the oldest delivery stays open, later
 /// deliveries wait for it after their settlement. They are acknowledged individually once `doneBehindMax` deliveries
-/// wait, or one delivery has waited for `delayMax`. An acknowledgment names only a delivery that is open at the
-/// broker. Any other tag would close the channel (406, unknown delivery tag).
+/// wait, or one delivery has waited for `delayMax`. An acknowledgment names only a delivery that is unacknowledged
+/// at the broker. Any other tag would close the channel (406, unknown delivery tag).
 ///
 /// Memory is bounded by the number of unsettled deliveries, not by the range of their tags, because old open tags move
 /// to a list.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64
-        /// Whether the acknowledgment covers every open delivery up to `tag`.
+        /// Whether the acknowledgment covers every unacknowledged delivery up to `tag`.
         package var multiple: Bool
 
         package init(tag: UInt64, multiple: Bool) {
@@ -156,7 +156,8 @@ package struct AckWindow {
         doneCount = 0
     }
 
-    /// Frees slots when all are in use, by moving the oldest open tags to `leftBehind`.
+    /// Frees slots when all are in use: acknowledges the settled deliveries individually, and moves the oldest open
+    /// tags to `leftBehind`.
     private mutating func makeRoom() {
         acknowledgeOneByOne()
         // Free a quarter of the slots each time, so that calls of this function stay rare.

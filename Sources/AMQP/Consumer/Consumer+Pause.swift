@@ -16,7 +16,8 @@ extension Consumer {
         }
     }
 
-    /// Consumes again after `pause` or `stopConsuming`, once at most a quarter of the prefetch is unacknowledged.
+    /// Consumes again after `pause` or `stopConsuming`. A new consumer starts only when no more than a quarter of the
+    /// prefetch is unacknowledged.
     public func resume() {
         loop.assertOnLoop()
         wantsToConsume = true

@@ -52,7 +52,8 @@ extension Consumer {
         tag.generation == generation && window.isOpen(tag.number)
     }
 
-    /// Returns whether the channel of a delivery still exists. If not, the function releases the bytes of the delivery.
+    /// Returns whether the channel of a delivery still exists. If not, the function counts a stale settlement and
+    /// releases the bytes of the delivery.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
         if tag.generation == generation { return true }
@@ -61,7 +62,7 @@ extension Consumer {
         return false
     }
 
-    /// Releases the bytes of a delivery that was open. Returns `wasOpen`.
+    /// Releases the bytes of a delivery that was open, or counts a stale settlement. Returns `wasOpen`.
     private func settled(_ tag: DeliveryTag, _ wasOpen: Bool) -> Bool {
         if wasOpen { release(tag.bytes) } else { staleSettlements += 1 }
         return wasOpen

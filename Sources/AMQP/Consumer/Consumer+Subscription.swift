@@ -5,9 +5,9 @@ extension Consumer {
     /// next consumer starts.
     private static let remainderDivisor = 4
 
-    /// Consumes once at most a quarter of the prefetch is unacknowledged. Deliveries to earlier consumers of the
-    /// channel do not count toward the prefetch of a new consumer. The wait thus limits all unacknowledged deliveries
-    /// to one and a quarter prefetches.
+    /// Starts a new consumer if no more than a quarter of the prefetch is unacknowledged. Otherwise, `flush` calls this
+    /// function again. Deliveries to earlier consumers of the channel do not count toward the prefetch of a new
+    /// consumer. The wait thus limits all unacknowledged deliveries to one and a quarter prefetches.
     func consumeWhenSettled() {
         if window.unacknowledgedCount <= prefetch / Self.remainderDivisor { sendConsume() }
     }
@@ -49,7 +49,8 @@ extension Consumer {
         }
     }
 
-    /// Resumes consuming before `basic.cancel` was sent.
+    /// Returns to `running`, because the user resumed the consumer before `basic.cancel` was sent. Withheld settlements
+    /// follow at the end of the event-loop iteration.
     func endQuiescence() {
         quiescenceTimer.cancel()
         subscription = .running
@@ -77,7 +78,7 @@ extension Consumer {
         stopWaiters.resume(returning: ())
     }
 
-    /// Consumes again after a delay.
+    /// Interrupts the channel, and consumes again after a delay if the user still wants deliveries.
     func canceled(_ error: AMQPError) {
         subscription = .canceled(error)
         guard let retryAt = channel.interrupted(error), case .canceled = subscription else { return }

@@ -8,7 +8,7 @@ public import EventLoop
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
-    /// The size of the bodies and properties of unsettled deliveries, in bytes.
+    /// The size of the unsettled deliveries in bytes: bodies, exchanges, routing keys and properties.
     public internal(set) var bodyBytesInFlight = 0
     /// The number of settlements without effect. The delivery was settled before, or its channel is lost and the
     /// broker redelivers the message.
@@ -37,7 +37,7 @@ public final class Consumer: ChannelHandler {
     var settlements = UnappliedSettlements()
     /// Whether a settlement was sent after the last `basic.cancel`.
     var hasSettledSinceCancel = false
-    /// The settlements that are withheld during quiescence, at most one for each delivery.
+    /// The rejections and requeues that are withheld during quiescence, at most one for each delivery.
     var withheld: [(tag: UInt64, settlement: Settlement)] = []
     var hasPausedReading = false
     let acknowledgmentTimer: DeadlineTimer
@@ -71,7 +71,7 @@ public final class Consumer: ChannelHandler {
                 ownsConnection: ownsConnection))
     }
 
-    /// Starts the connection if necessary, and consumes once the connection is open. Later calls do nothing.
+    /// Starts the connection if necessary, and begins to consume when the connection is open. Later calls do nothing.
     public func start(_ handler: ConsumerHandler) {
         self.handler = self.handler ?? handler
         channel.start(self)

@@ -8,7 +8,7 @@ import EventLoop
 struct Quiescence {
     /// The time without a delivery after which no delivery is assumed to be in transit.
     static let quiet = Duration.milliseconds(50)
-    /// The longest time for which acknowledgments are withheld.
+    /// The longest time for which settlements are withheld.
     static let longest = Duration.milliseconds(250)
 
     private let begin: MonotonicTime

@@ -19,7 +19,7 @@ public struct LoggedRequest: Sendable {
         bytes.withUnsafeBytes { body(RequestView(number: number, entry: entry, bytes: $0)) }
     }
 
-    /// The time at which the request was complete, by the simulator's clock.
+    /// The time at which the request was complete or found to be malformed, by the simulator's clock.
     public var unixMilliseconds: Int64 { entry.unixMilliseconds }
     /// The time at which the simulator sent the answer; nil if the answer had not been sent when the log was read.
     public var answeredUnixMilliseconds: Int64? {
@@ -30,8 +30,7 @@ public struct LoggedRequest: Sendable {
     /// Number of the connection, from 1, in the order in which the simulator accepted connections.
     public var connection: Int { entry.connection }
     public var stream: Int32 { entry.stream }
-    /// The value of `apns-id`, or of `apns-request-id`; nil if the request had neither header, or if the value was not
-    /// a UUID.
+    /// The request's ID: `apns-id` if it is a UUID, otherwise `apns-request-id`; nil if neither is a UUID.
     public var apnsID: UUIDValue? { entry.id }
     /// Whether an earlier request had the same ID.
     public var isDuplicate: Bool { entry.isDuplicate }
@@ -70,7 +69,8 @@ public struct LoggedRequest: Sendable {
     /// The device token in shortened form; nil if the path is not `/3/device/…`.
     public var shortDeviceToken: String? { withView { $0.deviceToken.map { DeviceToken.shortened($0) } } }
 
-    /// The value of `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The value of `apns-topic`. Without the header, the bundle ID in the path of a broadcast or channel request; nil
+    /// for other paths.
     public var topic: String? { text { $0.topic } }
 
     /// The kept bytes of the body. A payload within APNs' limits is complete.

@@ -13,7 +13,7 @@ public final class RequestMemory {
     /// Whether requests are kept for ``requests(_:)`` and ``whenRequest(_:within:_:)``.
     public let isLogging: Bool
     /// A handler that receives each request when its answer is decided or the request is found to be malformed. The
-    /// payload's bytes are valid during the call. Requests that were arriving when the handler was set lack their
+    /// payload's bytes are valid during the call. Requests that were arriving when the handler was set may lack their
     /// headers.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)? {
         didSet { if log == nil, onRequest != nil { log = RequestLog(requestsMax: 1) } }
@@ -21,8 +21,8 @@ public final class RequestMemory {
 
     private let loop: EventLoop
     private let record: RecordFile?
-    /// The log; nil if requests are neither logged nor recorded and no handler is set. If requests are not logged, the
-    /// log is limited to one request.
+    /// The log; nil if requests are neither logged nor recorded and no handler was ever set. If requests are not
+    /// logged, the log is limited to one request.
     private var log: RequestLog?
     private var ids: IDSet
     private var repeated = DuplicateList()
@@ -45,7 +45,8 @@ public final class RequestMemory {
     /// Remembers the ID of a request. Returns whether an earlier request had the same ID.
     func isDuplicate(_ id: UUIDValue) -> Bool { !ids.insert(id) }
 
-    /// Adds a request to the log. Returns the request's number, or 0 without a log.
+    /// Adds a request to the log and to the record, and a repeated ID to the duplicates. Calls ``onRequest`` and the
+    /// handlers of matching waits. Returns the request's number, or 0 without a log.
     func add(_ request: Request, _ entry: RequestLog.Entry, reason: Reason?, faultID: String?) -> Int {
         let number = log?.append(request, entry, reason: reason, faultID: faultID) ?? 0
         if entry.isDuplicate, let id = entry.id {

@@ -62,7 +62,8 @@ public struct RequestPage: Sendable {
     public var requests: [LoggedRequest]
     /// Number of the newest request of the log; 0 before the first request.
     public var newest: Int
-    /// Number of requests after ``RequestQuery/after`` that the log no longer has.
+    /// Number of requests after ``RequestQuery/after`` that the log no longer has. If `after` is nil, all requests
+    /// count.
     public var dropped: Int
 }
 

@@ -44,7 +44,8 @@ struct RequestView {
         self[HeaderName.path].flatMap { PathText.rest(of: $0, behind: RequestPath.devicePrefix) }
     }
 
-    /// The value of `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The value of `apns-topic`. Without the header, the bundle ID in the path of a broadcast or channel request; nil
+    /// for other paths.
     var topic: UnsafeRawBufferPointer? { self[HeaderName.apnsTopic] ?? topicOfPath }
 
     var topicOfPath: UnsafeRawBufferPointer? { self[HeaderName.path].flatMap(PathText.bundleID) }

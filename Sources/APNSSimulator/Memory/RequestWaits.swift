@@ -49,7 +49,7 @@ struct RequestWaits {
         return (removed.done, removed.query, removed.timer)
     }
 
-    /// Sets `after` of all waits to 0, because the numbers of requests restart.
+    /// Sets `after` to 0 in each query that has an `after`, because the numbers of requests restart.
     mutating func restartNumbers() {
         for index in waiting.indices where waiting[index].query.after != nil { waiting[index].query.after = 0 }
     }

@@ -4,8 +4,8 @@ struct PageFile: Sendable {
     let contentType: String
     let bytes: [UInt8]
 
-    /// Headers of every file. The headers forbid content of other origins, inline scripts, embedding in frames, and
-    /// scripts that convert text into markup.
+    /// Headers of every file. The content security policy forbids content from other origins, inline scripts, frames
+    /// around the page, and the conversion of text into markup by scripts.
     static let headers: [(name: String, value: String)] = [
         (
             "content-security-policy",

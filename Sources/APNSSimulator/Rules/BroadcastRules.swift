@@ -70,7 +70,7 @@ struct BroadcastRules {
         return HeaderForm.isTopic(bundleID) ? String(decoding: bundleID, as: UTF8.self) : nil
     }
 
-    /// Checks the form of each header. Returns the ID of the channel.
+    /// Checks the headers except `authorization`. Returns the ID of the channel.
     private func checkHeaders(
         of request: Request, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) -> String {

@@ -2,7 +2,8 @@ import APNSProtocol
 
 /// The checks that broadcasts and channel management share.
 enum ChannelRequestChecks {
-    /// Checks that `apns-request-id` and `apns-id` are UUIDs if present. One of Apple's samples uses `apns-id`.
+    /// Checks that `apns-request-id` and `apns-id`, if present, are UUIDs in the required letter case. One of Apple's
+    /// samples uses `apns-id`.
     static func checkID(of request: Request, _ options: RuleOptions) throws(Refusal) {
         for field in [RequestField.apnsRequestID, .apnsID] {
             if let id = request[field], !APNSRequestID.isWellFormed(id) || !HeaderForm.isID(id, options.idCase) {

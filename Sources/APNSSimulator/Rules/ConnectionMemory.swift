@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The authentication state of one connection: its certificate, its binding, and caches of verified provider tokens and
-/// of allowed topics. The caches avoid repeating the checks for each push.
+/// The authentication state of one connection: its certificate, its binding, its limits on new provider tokens, and
+/// caches of verified provider tokens and allowed topics. The caches avoid repeating the checks for each push.
 struct ConnectionMemory {
     /// Maximum number of cached provider tokens. A new token replaces the oldest.
     static let tokensMax = 8
@@ -66,7 +66,7 @@ struct ConnectionMemory {
         return Refusal(reason: .badCertificateEnvironment)
     }
 
-    /// Authenticates a request.
+    /// Authenticates a request and returns its sender.
     ///
     /// - Throws: the refusal of the certificate or provider token, or of a request that has neither.
     mutating func sender(of request: Request, state: SimulatorState, now: Now) throws(Refusal) -> Sender {
@@ -91,7 +91,8 @@ struct ConnectionMemory {
         }
     }
 
-    /// Verifies a token and returns the ID of its key.
+    /// Verifies a token and returns the ID of its key. The first valid token binds the connection, and each new token
+    /// counts toward the limit.
     private mutating func keyID(
         ofToken text: UnsafeRawBufferPointer, state: SimulatorState, now: Now
     ) throws(Refusal) -> String {

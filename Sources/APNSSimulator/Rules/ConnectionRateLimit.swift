@@ -20,7 +20,7 @@ struct ConnectionRateLimit {
     private var clients: [[UInt8]: Client] = [:]
     private var lastForgotten: MonotonicTime?
 
-    /// Returns whether to accept a connection from this address.
+    /// Returns whether to accept a connection from this address. Forgets the address if its refusal is over.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
         guard let refusal = clients[address]?.refusal else { return true }
         // A refusal that begins in the future does not apply either: the clock was set back.

@@ -53,7 +53,7 @@ struct DevicePushRules {
         }
     }
 
-    /// Checks the form of each header. Returns the push type.
+    /// Checks the headers except `authorization`. Returns the push type; nil if the request has no push type.
     private func checkHeaders(
         of request: Request, topic: UnsafeRawBufferPointer?, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) -> PushType? {

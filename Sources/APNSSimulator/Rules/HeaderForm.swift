@@ -6,8 +6,8 @@ enum HeaderForm {
     /// Maximum bytes of a topic or bundle ID.
     static let topicBytesMax = 255
 
-    /// Returns whether the bytes are a bundle ID with or without a suffix: letters, digits, full stops, hyphens and
-    /// underscores.
+    /// Returns whether the bytes have the form of a bundle ID with or without a suffix: 1 to ``topicBytesMax`` letters,
+    /// digits, periods, hyphens and underscores.
     static func isTopic(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= topicBytesMax
             && bytes.allSatisfy {
@@ -20,7 +20,7 @@ enum HeaderForm {
             }
     }
 
-    /// Returns whether the bytes are a plain decimal number of seconds since 1970.
+    /// Returns whether the bytes are 1 to 18 decimal digits, the form of a time in seconds since 1970.
     static func isUnixTime(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= 18
             && bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }

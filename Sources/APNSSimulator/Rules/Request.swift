@@ -13,7 +13,7 @@ final class Request {
     /// counted.
     static let bodyBytesKeptMax = 5121
 
-    /// Maximum number of headers that are kept for the log.
+    /// Maximum number of headers that are kept for the log. The headers that the rules read are kept beyond this limit.
     static let headersKeptMax = 128
     /// Maximum header bytes plus the overhead of the log's records.
     private static let headerStoreBytesMax =
@@ -27,7 +27,7 @@ final class Request {
         /// Whether a header is repeated with a different value.
         var hasContradictions = false
         var id: UUIDValue?
-        /// Whether all headers are kept, as records for the log.
+        /// Whether the headers that the rules do not read are also kept, as records for the log.
         var keepsAll = false
         var headersKept = 0
         var hasMalformedHeader = false
@@ -58,7 +58,7 @@ final class Request {
 
     /// Clears the request for reuse.
     ///
-    /// - Parameter keepsAll: whether to keep every header for ``headerRecords``.
+    /// - Parameter keepsAll: whether to keep also the headers that the rules do not read, for ``headerRecords``.
     func reset(keepsAll: Bool = false) {
         contents.pointee.keepsAll = keepsAll
         contents.pointee.headersKept = 0
@@ -128,7 +128,7 @@ final class Request {
     /// Whether the last header makes the request malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
-    /// Keeps a header that the rules do not read. Returns whether the header was kept.
+    /// Keeps a header that the rules do not read, if there is room. Returns whether the header was kept.
     @discardableResult
     private func keep(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation
@@ -141,7 +141,7 @@ final class Request {
         return true
     }
 
-    /// All headers in their order as ``HeaderRecord``s; empty unless `reset` was called with `keepsAll`.
+    /// The kept headers in their order as ``HeaderRecord``s; empty unless `reset` was called with `keepsAll`.
     var headerRecords: UnsafeRawBufferPointer {
         let store = contents.pointee.headers.bytes
         return contents.pointee.keepsAll ? store : UnsafeRawBufferPointer(rebasing: store[..<0])

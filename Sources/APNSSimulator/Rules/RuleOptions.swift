@@ -113,15 +113,17 @@ public struct RuleOptions: Sendable {
     public var powerFirstReason: Reason?
     /// Reason for a `background` push with an alert, a badge or a sound; nil accepts the push.
     public var backgroundContentReason: Reason?
-    /// Reason for a body that is not a JSON object or is declared as compressed; nil accepts the push.
+    /// Reason for a body that is not a JSON object or is declared as compressed; nil accepts the push. A refused
+    /// broadcast always has the reason `BadRequestPayload`.
     public var malformedPayloadReason: Reason? = .payloadEmpty
     /// Maximum payload of `mdm`, `widgets` and `controls`, in bytes. Apple gives no separate figures for these types.
     public var otherPayloadBytesMax = APNSLimits.payloadBytesMax
     /// Required letter case of `apns-push-type`. The value `exact` requires Apple's spelling.
     public var pushTypeCase = LetterCase.exact
-    /// Required letter case of `apns-id`. The value `exact` requires lower case, as in Apple's documentation.
+    /// Required letter case of `apns-id` and `apns-request-id`. The value `exact` requires lower case, as in Apple's
+    /// documentation.
     public var idCase = LetterCase.any
-    /// Whether a header may occur twice if both values are equal.
+    /// Whether a header may be repeated if all of its values are equal.
     public var acceptsEqualDuplicates = false
     /// Reason for an `apns-expiration` in the past; nil accepts the push. 0 is not in the past.
     public var pastExpirationReason: Reason?
@@ -152,7 +154,7 @@ public struct RuleOptions: Sendable {
     /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as providers observed;
     /// nil if idle time has no such effect.
     public var staleIdleSeconds: Int?
-    /// Whether pushes without a provider token are accepted, for load tests.
+    /// Whether requests without a provider token are accepted, for load tests.
     public var servesWithoutToken = false
 
     /// Whether a rule depends on the idle time of a connection.

@@ -13,7 +13,7 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
-    /// Whether the limit is lowered to one stream although the gate may be open.
+    /// Whether the limit is one stream even while the gate is open; see ``setLowered(_:)``.
     private var isLowered = false
     /// Number of open streams, including refused ones.
     private(set) var streams = 0
@@ -44,8 +44,8 @@ public struct ServerStreamGate: Sendable {
         return mode != .enforce || streams <= announced || isLowered && !isAcknowledged
     }
 
-    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed; the caller
-    /// must then send it. Has no effect if the gate is off.
+    /// Lowers the limit to one stream, or restores the gate's limit. Returns true if ``announced`` changed; the caller
+    /// must then send ``announced``. Has no effect if the gate is off.
     public mutating func setLowered(_ lowered: Bool) -> Bool {
         guard mode != .off, isLowered != lowered else { return false }
         let before = announced
@@ -58,7 +58,7 @@ public struct ServerStreamGate: Sendable {
         streams -= 1
     }
 
-    /// Opens the gate at the first authenticated push. Returns true the first time; the caller must then send
+    /// Opens the gate at the first authenticated push. Returns true if the gate was closed; the caller must then send
     /// ``announced``.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }

@@ -26,8 +26,8 @@ struct AnswerQueue<Waiting> {
         var waiting: Waiting?
     }
 
-    /// Minimum number of canceled entries for their removal, which also requires that they are more than half of the
-    /// heap.
+    /// Minimum number of canceled entries at which they are removed from the heap. They must also be more than half of
+    /// the heap.
     private static var cancelledMin: Int { 64 }
 
     private var heap: [Entry] = []
@@ -55,7 +55,7 @@ struct AnswerQueue<Waiting> {
         return AnswerTicket(slot: slot, sequence: lastSequence)
     }
 
-    /// Cancels an element. Does nothing if the element was already returned.
+    /// Cancels an element. Does nothing if the element was already returned or canceled.
     mutating func cancel(_ ticket: AnswerTicket) {
         guard slots.indices.contains(Int(ticket.slot)), slots[Int(ticket.slot)].sequence == ticket.sequence,
             slots[Int(ticket.slot)].waiting != nil

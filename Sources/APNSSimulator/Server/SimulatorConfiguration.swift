@@ -20,8 +20,8 @@ public struct SimulatorConfiguration: Sendable {
     public var requestsOpenMax = 100_000
     /// Maximum number of requests in the log, of about 1.5 KB each; 0 for no log.
     public var requestsLoggedMax = 10_000
-    /// Maximum number of request IDs kept to detect duplicates. The memory, 32 to 64 bytes each, is allocated at the
-    /// start.
+    /// Maximum number of request IDs kept to detect duplicates. The memory, 32 to 64 bytes for each ID, is
+    /// allocated at the start.
     public var idsRememberedMax = 250_000
     /// Seed of the faults. The seed determines the latencies of faults, and the requests to which a fault with a share
     /// applies.

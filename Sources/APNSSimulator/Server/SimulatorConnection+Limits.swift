@@ -44,7 +44,8 @@ extension SimulatorConnection {
     /// Closes the connection because it is idle.
     func endIdle() { goAway(.noError, Answer.refused(.idleTimeout).bodyBytes) }
 
-    /// Returns the answer that replaces the rules' answer because the connection was idle for too long; nil otherwise.
+    /// Returns the answer that replaces the rules' answer if the connection is stale or was idle for too long; nil
+    /// otherwise. The connection becomes stale if it was idle for `staleIdleSeconds`.
     func idleAnswer(_ options: RuleOptions) -> Answer? {
         if let seconds = options.staleIdleSeconds, idle >= .seconds(seconds) { isStale = true }
         if isStale { return .refused(.internalServerError) }

@@ -39,7 +39,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
     var resumeTimer: TimerToken?
-    /// The time at which the last stream ended; before the first stream, the time at which the connection was accepted.
+    /// The time at which the last open stream ended; before that, the time at which the connection was accepted.
     private(set) var idleFrom: MonotonicTime
     /// Time without streams before the stream of the newest complete request.
     private(set) var idle = Duration.zero
@@ -270,7 +270,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[stream.slot].number = number
     }
 
-    /// Removes the log numbers of complete requests, because the log restarts its numbers.
+    /// Marks the complete requests as forgotten and removes their log numbers, because the log restarts its numbers.
     func forgetRequests() {
         for slot in slots.indices where slots[slot].stage != .arriving {
             (slots[slot].number, slots[slot].isForgotten) = (0, true)

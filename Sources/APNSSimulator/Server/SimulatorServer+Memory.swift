@@ -2,7 +2,7 @@ import EventLoop
 import HTTP2
 
 extension SimulatorServer {
-    /// Logs a request. Returns its number in the log.
+    /// Counts the ID of a request and logs the request. Returns its number in the log; 0 if it was not logged.
     func remember(
         _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, _ struck: FaultedRequest
     ) -> Int {

@@ -8,7 +8,8 @@ extension SimulatorServer {
         StateDocument(state: state, faults: faults.entries.map(\.fault))
     }
 
-    /// Replaces the state. Open connections stay open.
+    /// Replaces the state and the faults, and sets the clock offset if the document has one. Open connections stay
+    /// open.
     public func replaceState(with document: StateDocument) {
         loop.assertOnLoop()
         state.replace(with: document.state)

@@ -185,7 +185,8 @@ public final class SimulatorServer {
         done?()
     }
 
-    /// Resets all connections immediately. A pending handler of ``shutDown(_:)`` is not called.
+    /// Closes the listeners and the record, and resets all connections immediately. A pending handler of
+    /// ``shutDown(_:)`` is not called.
     public func abort() {
         loop.assertOnLoop()
         onDrained = nil
@@ -225,7 +226,7 @@ public final class SimulatorServer {
 
     func streamRefused() { counts.streamsRefused += 1 }
 
-    /// Records that a request's stream has ended before the answer.
+    /// Records that a request's stream has ended before the answer, and cancels a delayed answer.
     ///
     /// - Parameters:
     ///   - ticket: the ticket of the request's delayed answer; nil if the answer was not delayed.
@@ -261,8 +262,8 @@ public final class SimulatorServer {
         _ = memory.add(request, entry, reason: nil, faultID: nil)
     }
 
-    /// Decides about a complete request. As with APNs, the decision's effects remain if the stream ends before the
-    /// answer.
+    /// Decides about a complete request, logs it, and sends or schedules the response. As with APNs, the decision's
+    /// effects remain if the stream ends before the answer.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
         counts.countRequest(of: connection.memory.service, bodyBytes: request.bodyByteCount)
         let struck =
@@ -274,7 +275,8 @@ public final class SimulatorServer {
         carryOut(struck.response, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
     }
 
-    /// Returns the response of the rules to a request, or the response for a connection that was idle for too long.
+    /// Returns the response of the rules to a request, or the response for a connection that is stale or was idle for
+    /// too long.
     func response(to request: Request, on connection: SimulatorConnection) -> PlannedResponse {
         if connection.isStale || storedState.rules.needsIdleTime, let answer = connection.idleAnswer(storedState.rules)
         {

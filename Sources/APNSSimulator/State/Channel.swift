@@ -27,7 +27,8 @@ public struct Channel: Sendable, Hashable {
     /// limit.
     public static let idBytesMax = 64
 
-    /// Returns whether the bytes have the form of an ID: standard base64 with padding.
+    /// Returns whether the bytes have the form of an ID: 1 to ``idBytesMax`` characters of standard base64 with
+    /// padding.
     public static func isWellFormedID(_ bytes: some Collection<UInt8>) -> Bool {
         guard !bytes.isEmpty, bytes.count <= idBytesMax, bytes.count % 4 == 0 else { return false }
         let digits = bytes.reversed().drop { $0 == UInt8(ascii: "=") }

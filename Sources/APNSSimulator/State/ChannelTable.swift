@@ -22,7 +22,7 @@ struct ChannelTable: Sendable {
 
     private(set) var count = 0
 
-    /// Adds a channel, or replaces the app's channel with the same ID.
+    /// Adds a channel, or replaces the app's channel with the same ID and environment.
     mutating func insert(_ channel: Channel) {
         lastNumber += 1
         let place = Place(bundleID: channel.bundleID, environment: channel.environment)

@@ -27,7 +27,8 @@ struct DeviceTable: Sendable {
         }
     }
 
-    /// Removes the device with this token, in lower case. Returns the removed device.
+    /// Removes the device with this token, whose case does not matter. Returns the removed device; nil if the token is
+    /// not registered.
     mutating func remove(token: [UInt8]) -> Device? {
         let hash = token.withUnsafeBytes(Self.hash)
         guard let index = token.withUnsafeBytes({ index(of: $0, hash: hash) }) else { return nil }

@@ -25,7 +25,8 @@ extension SimulatorState {
         certificates.values.filter { $0.teamID == teamID }.sorted { $0.pem < $1.pem }
     }
 
-    /// Removes a team with its apps, keys and certificates. Returns false if the team does not exist.
+    /// Removes a team with its apps, their channels, its keys and its certificates. Returns false if the team does not
+    /// exist.
     @discardableResult
     public mutating func removeTeam(id: String) -> Bool {
         guard teams.remove(id) != nil else { return false }

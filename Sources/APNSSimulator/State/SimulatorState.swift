@@ -27,8 +27,8 @@ public struct SimulatorState: Sendable {
     /// Switches for behavior that Apple does not document.
     public var rules = RuleOptions()
 
-    /// A number that increases with each change of keys, certificates and apps. Connections then verify their tokens
-    /// and topics again.
+    /// A number that increases with each change of keys, certificates, apps and ``acceptsUnknownTopics``. Connections
+    /// then verify their tokens and topics again.
     var generation = 0
 
     public init() {}
@@ -82,8 +82,8 @@ public struct SimulatorState: Sendable {
             allowsBroadcasts: allowsBroadcasts)
     }
 
-    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app
-    /// cannot use the channel.
+    /// Adds a channel, or replaces the app's channel with the same ID and environment. Without the Broadcast
+    /// capability, the app cannot use the channel.
     public mutating func add(_ channel: Channel) {
         channels.insert(channel)
     }
@@ -142,7 +142,8 @@ public struct SimulatorState: Sendable {
 
     func key(id: String) -> RegisteredKey? { keys[id] }
 
-    /// Returns whether an app belongs to the team and has belonged to it since the given generation.
+    /// Returns whether an app belongs to the team and has belonged to it since the given generation. Always true with
+    /// ``acceptsUnknownTopics``.
     func allows(teamID: String, bundleID: String, sinceGeneration generation: Int) -> Bool {
         if acceptsUnknownTopics { return true }
         guard let app = apps[bundleID] else { return false }

@@ -136,7 +136,7 @@ extension SimulatorState {
         add(device)
     }
 
-    /// Adds a channel. Throws if another channel of the app has the same ID.
+    /// Adds a channel. Throws if another channel of the app in the same environment has the same ID.
     mutating func addNew(_ channel: Channel) throws(InputError) {
         let known = self.channel(id: channel.id, bundleID: channel.bundleID, environment: channel.environment)
         guard known == nil else { throw InputError("channel \(channel.id) already exists") }

@@ -21,7 +21,7 @@ final class AdminClient {
     private var deadline: TimerToken?
     private var isGone = false
     private var waiting: AdminExchange?
-    /// Whether the client has received an answer and sent no further request. `onClosed` does not report the close of
+    /// Whether the client has received an answer and sent no further request. `onClosed` does not report the timeout of
     /// an idle connection.
     private var isIdle = false
 
@@ -54,7 +54,7 @@ final class AdminClient {
         if let waiting { waiting.abandon() } else { startTransfer() }
     }
 
-    /// Starts the short time limit for the head of a request.
+    /// Starts the short time limit for the head of the first request.
     func startHead() {
         isIdle = false
         schedule(seconds: min(server.configuration.headSecondsMax, server.configuration.transferSecondsMax))
@@ -67,8 +67,8 @@ final class AdminClient {
         schedule(seconds: server.configuration.transferSecondsMax)
     }
 
-    /// Records that the request has arrived. The server now closes the connection for another client only if all other
-    /// connections are owed answers, too.
+    /// Records that the request has arrived. Until the answer is queued, the server closes the connection for another
+    /// client only if every other connection that it may close is also owed an answer.
     func requestArrived() { isOwedAnswer = true }
 
     /// Records that the answer is queued. From now on, the connection counts as waiting for its client, which has to
@@ -108,8 +108,9 @@ final class AdminClient {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Suspends the time limit until `startTransfer()`, because the server has to answer. A client that has shut its
-    /// sending half counts as gone, because the endpoint cannot distinguish a half-close from a close.
+    /// Suspends the time limit until `startTransfer()`, because the server has to answer. Abandons the exchange if the
+    /// client is gone. A client that has shut its sending half counts as gone, because the endpoint cannot distinguish
+    /// a half-close from a close.
     func wait(for exchange: AdminExchange) {
         endTransfer()
         waiting = exchange

@@ -1,4 +1,4 @@
-/// The reason why an admin endpoint closed a connection. Idle connections that had an answer are not counted.
+/// The reason why an admin endpoint closed a connection. The timeout of an idle connection is not reported.
 public enum AdminClosing: String, Sendable, CaseIterable {
     /// A client that did not send a request or read the answer in time.
     case late

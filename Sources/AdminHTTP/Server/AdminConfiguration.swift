@@ -22,7 +22,7 @@ public struct AdminConfiguration: Sendable {
     /// Maximum bytes of the bodies and answers of all connections. A request that exceeds the limit is refused with
     /// 503.
     public var bytesHeldMax = 64 * 1024 * 1024
-    /// Maximum time to send a body, to read an answer, and to send the next request.
+    /// Maximum time to send a body, to read an answer, or to send the next request.
     public var transferSecondsMax = 30
 
     public init() {}

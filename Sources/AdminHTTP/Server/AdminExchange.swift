@@ -51,7 +51,7 @@ public final class AdminExchange {
         endPending()
     }
 
-    /// Ends the exchange without an answer.
+    /// Ends the exchange without an answer, and calls `onAbandoned`. Does nothing if no answer is pending.
     func abandon() {
         guard isPending else { return }
         let onAbandoned = self.onAbandoned
@@ -153,7 +153,8 @@ public final class AdminExchange {
         return true
     }
 
-    /// Releases the memory of a request that libmicrohttpd has finished, successfully or not.
+    /// Releases the memory of a request that libmicrohttpd has finished, successfully or not. The client may then send
+    /// the next request.
     func complete() {
         server.release(bytesHeld)
         client?.answered()
@@ -172,8 +173,8 @@ extension AdminResponse {
         return response
     }()
 
-    /// Headers that forbid a browser to cache the answer, to show it in pages of other origins, and to guess its
-    /// content type.
+    /// Headers that forbid a browser to cache the answer, show it in a frame, use it in pages of other origins, send
+    /// its URL as a referrer, or guess its content type.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

@@ -11,8 +11,9 @@ extension AdminServer {
         close(if: configuration.connectionsMax, of: Array(clients.values), .full)
     }
 
-    /// Closes the connection that has waited longest for its client if the number of connections has reached
-    /// `countMax`. A connection that is owed an answer is closed only if every connection is owed an answer.
+    /// Closes the connection in `clients` that has waited longest for its client, if their number has reached
+    /// `countMax`. A connection that is owed an answer is closed only if every connection in `clients` is owed an
+    /// answer.
     private func close(if countMax: Int, of clients: [AdminClient], _ cause: AdminClosing) {
         guard clients.count >= countMax else { return }
         let oldest = clients.min {
@@ -23,7 +24,8 @@ extension AdminServer {
 
     /// Shuts a connection, which libmicrohttpd ends at its next run.
     ///
-    /// - Parameter cause: the cause to pass to `onClosed`; nil for an idle connection or a client that is gone.
+    /// - Parameter cause: the cause to pass to `onClosed`; nil after the timeout of an idle connection or of a client
+    ///   that is gone.
     func close(_ client: AdminClient, _ cause: AdminClosing?) {
         guard clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
         client.shut()

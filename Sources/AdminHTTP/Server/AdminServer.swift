@@ -32,8 +32,8 @@ public final class AdminServer {
     /// The connections that are not shut.
     var clients: [ObjectIdentifier: AdminClient] = [:]
     private var waitNumber = 0
-    /// A closure that is called when the endpoint closes a connection that is not idle and whose client is still
-    /// connected.
+    /// A closure that is called when the endpoint closes a connection because of a limit. The timeout of an idle
+    /// connection or of a client that is gone is not reported.
     public var onClosed: ((AdminClosing) -> Void)?
     /// Maximum connections that are shut but not ended. libmicrohttpd runs after each accept and ends them.
     static let closingMax = 64

@@ -7,8 +7,8 @@ struct RequestTarget: Sendable {
     /// Creates the target `/`.
     init() {}
 
-    /// Creates a target from its text. Returns nil unless the text begins with `/` and every part is UTF-8 after
-    /// decoding.
+    /// Creates a target from its text. Returns nil unless the text begins with `/`, its percent-escapes are valid, and
+    /// every part is UTF-8 after decoding.
     init?(_ text: some Sequence<UInt8>) {
         let parts = Array(text).split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.first == UInt8(ascii: "/") else { return nil }

@@ -2,19 +2,19 @@
 struct PresentNames {
     /// For each slot, the number of the last query in which the slot was marked.
     private var stamps: [UInt32] = []
-    private var question: UInt32 = 0
+    private var query: UInt32 = 0
 
     /// Begins a new query for slots below `slotsMax`.
     mutating func begin(slotsMax: Int) {
         if stamps.count < slotsMax { stamps += Array(repeating: 0, count: slotsMax - stamps.count) }
-        if question == .max {
+        if query == .max {
             for index in stamps.indices { stamps[index] = 0 }
-            question = 0
+            query = 0
         }
-        question += 1
+        query += 1
     }
 
-    mutating func mark(_ slot: Int) { stamps[slot] = question }
+    mutating func mark(_ slot: Int) { stamps[slot] = query }
 
-    func contains(_ slot: Int) -> Bool { stamps[slot] == question }
+    func contains(_ slot: Int) -> Bool { stamps[slot] == query }
 }
