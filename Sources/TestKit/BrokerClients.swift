@@ -28,7 +28,7 @@ public enum BrokerClients {
         }
     }
 
-    /// Waits for `count` messages of a queue, and acknowledges or requeues them.
+    /// Waits for `count` messages of a queue, acknowledges or requeues the messages, and returns them.
     ///
     /// - Parameter requeues: Whether the messages return to the queue.
     @discardableResult

@@ -8,7 +8,7 @@ struct Comparison {
     /// The work, as members of the JSON report.
     let settings: KeyValuePairs<String, Int>
     let unit: Measurement.Unit
-    /// The programs in the order of the first sample. All except Martlet are baselines.
+    /// The programs in the order of the first sample. All programs except Martlet serve as baselines.
     let programs: [BenchProgram]
     /// The goal for Martlet's processor time, as a multiple of each baseline's processor time; nil for no goal.
     var costMax: Double?

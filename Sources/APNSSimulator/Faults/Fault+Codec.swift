@@ -90,7 +90,7 @@ extension FaultMatch {
 extension ValueCodec<String> {
     fileprivate static var faultID: Self {
         Self(
-            "1 to \(Fault.idBytesMax) letters, digits, full stops, hyphens or underscores",
+            "1 to \(Fault.idBytesMax) letters, digits, periods, hyphens or underscores",
             read: { json in json.string.flatMap { isFaultID($0) ? $0 : nil } },
             write: { id, json in json.string(id) })
     }

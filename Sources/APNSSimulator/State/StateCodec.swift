@@ -93,7 +93,7 @@ extension ValueCodec<Duration> {
 
 extension ValueCodec<String> {
     static var bundleIDForm: String {
-        "a bundle ID: at most \(HeaderForm.topicBytesMax) letters, digits, full stops, hyphens or underscores"
+        "a bundle ID: at most \(HeaderForm.topicBytesMax) letters, digits, periods, hyphens or underscores"
     }
 
     /// The codec of a bundle ID, or of a topic in its place, as for `mdm`.

@@ -3,12 +3,12 @@ import Crypto
 import Delivery
 package import JSON
 
-/// A message as one line of JSON, in the format of `martlet dead-letters export`. The message can be restored byte for
+/// A message as one line of JSON, in the format of `martlet dead-letters export`. The body can be restored byte for
 /// byte.
 ///
 /// A UTF-8 body is the member `body`; any other body is `body_base64`. Header values that are strings, integers,
-/// booleans, null or arrays are JSON values. A value of another type is an object with one member that names the
-/// type.
+/// booleans, null or arrays are JSON values. An unreadable value is null. A value of another type is an object with one
+/// member that names the type.
 package enum MessageLine {
     /// Maximum length of a line in bytes.
     package static let bytesMax = 128 << 20
@@ -33,7 +33,7 @@ package enum MessageLine {
             json.key(name)
             json.string(text)
         }
-        // Clamp the time, because many JSON readers accept no larger numbers. No realistic time is larger.
+        // Clamp the time to `Int64`, because many JSON readers accept no larger numbers. No realistic time is larger.
         if let seconds = copy.timestampSeconds { json.member("timestamp", Int64(clamping: seconds)) }
         if let priority = copy.priority { json.member("priority", Int64(priority)) }
         json.endObject()

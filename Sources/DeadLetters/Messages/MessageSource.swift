@@ -48,7 +48,7 @@ package enum MessageSource: Equatable, Sendable {
         switch self {
         case .deadLetters: "redrive or drop some of them first"
         case .unrouted: "replay some of them first"
-        case .waits: "return some of them first"
+        case .waits: "bring some of them back first"
         }
     }
 

@@ -13,7 +13,7 @@ package enum RedriveMessage {
 
     /// Returns the request for a queue.
     ///
-    /// - Parameter resetsAttempts: whether to reset attempts to 0.
+    /// - Parameter resetsAttempts: whether to reset the number of attempts to 0.
     package static func make(
         of copy: RepublishableMessage, _ letter: DeadLetter, to queue: String, resetsAttempts: Bool
     ) -> OutgoingMessage {
@@ -23,7 +23,7 @@ package enum RedriveMessage {
         let originalID = copy.provenance == .worker ? theirs[MessageHeaderName.originalMessageID]?.stringValue : nil
         message.messageID = originalID ?? copy.messageID ?? letter.id
         message.carriesUserID = copy.provenance == .worker
-        // A message that the broker dead-lettered may have been in a wait queue before.
+        // In a wait queue, from which the broker may have dead-lettered the message, the priority is a header.
         message.priority =
             copy.priority ?? theirs[MessageHeaderName.priority]?.integerValue.flatMap { UInt8(exactly: $0) }
         let mark = DeadLetterMark(letter)

@@ -4,9 +4,9 @@ package import BrokerTopology
 /// The messages with which unrouted results and waiting requests are published again.
 package enum ResendMessage {
     package enum Refusal: Error, Equatable {
-        /// An exchange that does not lead to the queue in this topology.
+        /// An exchange other than the result exchange and the exchange for unrouted results.
         case foreignExchange(String)
-        /// A queue that is not a request queue of the topology.
+        /// A queue that is neither a request queue nor the quarantine queue of the topology.
         case unknownRequestQueue(String)
 
         package var text: String {

@@ -9,7 +9,8 @@ package import EventLoop
 /// The scan consumes with a prefetch window and holds all unacknowledged messages until `close`. Closing the channel
 /// requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as a
 /// failed delivery, and a queue with a delivery limit (20 by default since 4.0) discards messages that exceed the
-/// limit. A scan therefore stops before the limit, and publishes messages at the limit again.
+/// limit. A scan therefore stops before the limit, and replaces messages that are at most one failed delivery below the
+/// limit with new messages.
 ///
 /// RabbitMQ 3.10 puts requeued messages in front of the queue, but behind messages requeued earlier. To preserve the
 /// order, a scan always consumes as many messages as the window holds. The exception is a wait queue at a limited rate:
@@ -21,7 +22,7 @@ package final class DeadLetterScan {
     static let bufferBytesMax = 64 << 20
     /// Maximum size of a body that is kept.
     package static let messageBytesMax = 16 << 20
-    /// Maximum duration. RabbitMQ requeues held messages after 30 minutes (`consumer_timeout`).
+    /// Maximum duration of a scan. RabbitMQ requeues held messages after 30 minutes (`consumer_timeout`).
     package static let heldSecondsMax = 1500
     /// Distance to the queue's delivery limit at which a scan ends.
     package static let deliveriesSpared = 5
@@ -29,8 +30,8 @@ package final class DeadLetterScan {
     /// Maximum wait for a publish. A lost connection ends the scan anyway.
     private static let publishSeconds = 5
     private static let quietMilliseconds = 500
-    /// Number of polls without a new message after which the scan ends, because another consumer holds the remaining
-    /// messages.
+    /// Number of consecutive polls of an empty queue after which the scan ends, because another consumer holds the
+    /// remaining messages.
     private static let quietPollsMax = 20
     /// The equivalent of `quietPollsMax` for a wait queue, whose requests expire.
     private static let quietPollsOfWaitsMax = 2
@@ -38,7 +39,7 @@ package final class DeadLetterScan {
     private static let requeuePollsMax = 500
 
     package enum End: Equatable {
-        /// The end after the last message that was present at the start.
+        /// The end after the last message that was present at the start and that no other consumer holds.
         case complete
         /// A stop by the caller.
         case enough
@@ -141,7 +142,8 @@ package final class DeadLetterScan {
         _ = try await admin.status(ofQueue: queue)
     }
 
-    /// Reads the number of messages, and starts consuming.
+    /// Reads the number of messages, and starts consuming unless the queue is empty. From then on, a signal ends the
+    /// scan.
     package func open() async throws(AMQPError) {
         startControl()
         let status = try await admin.status(ofQueue: queue)
@@ -218,7 +220,8 @@ package final class DeadLetterScan {
         await publisher.publishWithoutRefusedUserID(message)
     }
 
-    /// Requeues the held messages and closes the connections.
+    /// Replaces messages close to the delivery limit with new messages, requeues the other held messages, and closes
+    /// the connections.
     ///
     /// - Returns: whether the broker has certainly removed all acknowledged messages.
     @discardableResult package func close() async -> Bool {
@@ -242,7 +245,7 @@ package final class DeadLetterScan {
     }
 
     /// Waits until the broker has applied all acknowledgments. The broker's reply follows all messages in flight,
-    /// possibly the whole queue. The wait continues while messages arrive.
+    /// possibly the whole queue. The wait continues while messages arrive. Returns false if the reply does not arrive.
     private func waitUntilSettled() async -> Bool {
         var before: Int
         repeat {
@@ -313,7 +316,7 @@ package final class DeadLetterScan {
     }
 
     /// Ends the scan if no more messages will arrive, because other consumers hold the messages or the window is
-    /// full.
+    /// full, or if the broker does not return the queue's status.
     private func checkForMoreMessages() async {
         if consumer.unsettledCount >= window {
             if takenCount == 0 { finish(.windowFull) }
@@ -336,8 +339,8 @@ package final class DeadLetterScan {
         }
     }
 
-    /// Waits until the broker has requeued all messages. The broker requeues messages some time after the channel
-    /// closes, and the next scan should see all messages.
+    /// Waits for a limited time until the broker has requeued all messages. The broker requeues messages some time
+    /// after the channel closes, and the next scan should see all messages.
     private func waitUntilRequeued(_ count: Int) async {
         for _ in 0..<Self.requeuePollsMax where count > 0 {
             guard let status = try? await admin.status(ofQueue: queue), status.messages < count else { return }
@@ -345,7 +348,8 @@ package final class DeadLetterScan {
         }
     }
 
-    /// Publishes messages again that the queue would discard after one more failed delivery.
+    /// Replaces messages that are at most one failed delivery below the limit: publishes each message again, then
+    /// acknowledges the old message.
     private func renewWorn() async {
         // The body of an oversized message was not kept.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {

@@ -18,7 +18,7 @@ final class BrokerWait: SessionHandler {
         endpoints = connector.endpoints
     }
 
-    /// Starts a connection, and reports its status until it closes or `end` is called.
+    /// Starts a connection, and reports its status until the connection closes or `end` is called.
     @discardableResult
     static func follow(_ connection: BrokerConnection, _ connector: BrokerConnector) -> BrokerWait {
         let wait = BrokerWait(loop: connection.loop, connector: connector)

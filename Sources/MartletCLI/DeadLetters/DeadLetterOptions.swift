@@ -41,7 +41,7 @@ struct DeadLetterOptions: Equatable, Sendable {
     var choosesAll = false
     /// Delivery limit of the queue; nil if unlimited.
     var deliveryLimit: Int? = deliveryLimitDefault
-    /// Whether `deliveryLimit` is the default rather than an option's value.
+    /// Whether no option sets `deliveryLimit`.
     var isDeliveryLimitAssumed = true
 }
 
@@ -67,8 +67,8 @@ extension DeadLetterOptions {
     /// Maximum number of messages that one scan holds.
     ///
     /// While the scan holds a request, the request does not return to its request queue, even if its delay expires.
-    /// Without a filter, a scan of a wait queue therefore holds only as many requests as the rate allows within a
-    /// second.
+    /// If the options set a rate but choose no requests, a scan of a wait queue therefore holds only as many requests
+    /// as the rate allows within a second, but at least `scanWindowMin`. A dry run has no such limit.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax

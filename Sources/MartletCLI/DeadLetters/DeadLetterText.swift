@@ -168,7 +168,7 @@ enum DeadLetterText {
         _ letter: DeadLetter, _ copy: RepublishableMessage, reveals: Bool, nowUnixMilliseconds: Int64
     ) -> String {
         var copy = copy
-        // A body that is not UTF-8 is written as base64, which contains no token to shorten.
+        // Shorten the tokens before the body is encoded, because tokens in base64 cannot be found.
         if !reveals { copy.body = DeviceToken.shortened(in: copy.body) }
         var json = JSONWriter()
         json.beginObject()

@@ -29,7 +29,7 @@ extension DeadLetterOptions {
     }
 
     /// Returns whether the value of `--delivery-limit` does not exceed the queue's limit. A higher value would lose
-    /// dead letters.
+    /// dead letters, and causes an error line.
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(

@@ -54,7 +54,7 @@ struct DoctorContext: Sendable {
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
 
-    /// The broker and its topology; nil if the broker settings are missing or have mistakes.
+    /// The broker and its topology; nil if the broker's settings have mistakes or TLS cannot be set up.
     var target: TopologyTarget? {
         guard let broker, let topology, let connector = try? BrokerConnector(broker) else { return nil }
         return TopologyTarget(connector: connector, inspector: TopologyInspector(topology, broker))

@@ -20,7 +20,8 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// The report as text: `published  <id>  <file>`, or the failure instead of `published`.
+    /// The report as text: `published  <id>  <file>`. For a failure, another word replaces `published`, and the reason
+    /// follows.
     var line: String {
         let reason = reason.map { ": \($0)" } ?? ""
         return "\(word)  \(messageID)  \(file)\(reason)".printable

@@ -77,7 +77,7 @@ struct RequestFile: Sendable {
     }
 
     /// Returns the app as the routing key, so that an operator can bind one queue for each app. Returns `-` if the
-    /// app cannot be read.
+    /// app cannot be read or does not fit in a routing key.
     private static func routingKey(app: String?) -> String {
         guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }
         return app

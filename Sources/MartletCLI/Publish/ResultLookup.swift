@@ -69,7 +69,7 @@ struct ResultLookup: Sendable {
         return statuses
     }
 
-    /// Returns the workers of this user on this machine that use these queues. Blocks.
+    /// Returns the workers of this user on this machine that use the broker and the prefix. Blocks.
     private static func workers(_ broker: String, _ prefix: String) -> [WorkerStatus] {
         let client = HTTPClient()
         return WorkerAddress.all(named: nil).compactMap { try? $0.status(client, isNamed: false)?.get().status }

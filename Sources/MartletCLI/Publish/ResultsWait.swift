@@ -14,7 +14,7 @@ final class ResultsWait {
     private let table: WatchTable
     private let lookup: ResultLookup
     private var awaited: AwaitedResults
-    /// The worst exit code so far: `failed` for every outcome except `accepted`.
+    /// The worst exit code so far. Every outcome except `accepted` counts as `failed`.
     private var worst = ExitCode.success
     private var isOver = false
     private var hasHeader = false
@@ -33,7 +33,8 @@ final class ResultsWait {
         table = WatchTable(width: output.isTerminal ? output.width : nil, hasColors: output.hasColors)
     }
 
-    /// Publishes the requests, and waits for all results. Returns `timedOut` if a result is missing.
+    /// Publishes the requests, and waits for all results. Returns the worst exit code, such as `timedOut` for a
+    /// missing result.
     ///
     /// - Parameter publish: calls its parameter with the message-id of each request that was certainly not published.
     func run(

@@ -24,7 +24,7 @@ final class UnroutedReturns {
         var messageID: String
         var markerID: String
         var hasReturned = false
-        /// The continuation that waits for the marker; resumed with false if the marker does not arrive in time.
+        /// The continuation that waits for the marker; resumed with false if the marker does not arrive.
         var waiter: UnsafeContinuation<Bool, Never>?
     }
 
@@ -48,13 +48,13 @@ final class UnroutedReturns {
 
     func close() async { await queue.close() }
 
-    /// Whether a queue is bound for the routing key; nil before the first result with this key is published.
+    /// Whether a queue is bound for the routing key; nil until this is determined.
     subscript(routingKey: String) -> Bool? { isRouted[routingKey] }
 
     /// Publishes the first result of a routing key and determines whether a queue is bound. The function is not
     /// reentrant.
     ///
-    /// - Returns: the outcome of the publish; `unknown` if the marker did not arrive.
+    /// - Returns: the outcome of the publish; `unknown` if the marker was not confirmed or did not arrive.
     func publishFirst(
         _ message: OutgoingMessage, _ publish: (OutgoingMessage) async -> PublishOutcome
     ) async -> PublishOutcome {

@@ -76,7 +76,7 @@ struct ValidateCommand: ConfiguredCommand {
         case output
     }
 
-    /// Checks all documents in a file. Returns whether any document is invalid.
+    /// Checks all documents in a file, and prints the results. Returns whether any document is invalid.
     private func checkAll(in file: String, by check: DocumentCheck) throws(Failure) -> Bool {
         var count = 0
         var invalid = 0
@@ -116,8 +116,8 @@ struct ValidateCommand: ConfiguredCommand {
         guard Terminal.output.line(line) else { throw .output }
     }
 
-    /// Returns the mistakes of a document as lines. Adds the text of the document only on a terminal, because a log
-    /// must not contain payloads.
+    /// Returns the mistakes and warnings of a document as lines. Adds excerpts of the document only on a terminal,
+    /// because a log must not contain payloads.
     private func lines(_ result: ValidationResult, _ text: [UInt8], _ file: String, firstLine: Int) -> [String] {
         var lines: [String] = []
         func add(_ message: String, at position: JSONPosition) {

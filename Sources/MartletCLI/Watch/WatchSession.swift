@@ -48,7 +48,8 @@ final class WatchSession {
     /// Ends the command on `q`, if input and output are a terminal. Signals then also cause an orderly end, which
     /// restores the terminal's mode.
     ///
-    /// - Returns: a function that restores the previous state; nil if standard input or output is not a terminal.
+    /// - Returns: a function that restores the previous state; nil if standard input or output is not a terminal, or
+    ///   if another job uses the terminal.
     private func quitByKey() -> (() -> Void)? {
         guard output.isTerminal, let keys = KeyInput() else { return nil }
         Interruption.block()
@@ -107,7 +108,8 @@ final class WatchSession {
         override func failed() { session.finish(.unreachable) }
     }
 
-    /// Reports that the command receives everything published from now on.
+    /// Reports that the command receives everything published from now on: prints a line and the header, and creates
+    /// the file of `--ready-file`. Also starts the timeout.
     private func announce() {
         Terminal.error.line("martlet: listening at \(connector.place)")
         if let path = options.readyFile, !FileWriter.create(path) {

@@ -22,7 +22,7 @@ struct WatchTable {
         return message.tint.applied(to: layout.table.line(cells), if: hasColors)
     }
 
-    /// Returns the line, followed by the reason on a separate line if the message has one.
+    /// Returns the line, followed by the failure as a sentence on a separate line, if any.
     func text(_ message: WatchedMessage, nowUnixMilliseconds: Int64, revealsTokens: Bool) -> String {
         let line = line(message, nowUnixMilliseconds: nowUnixMilliseconds)
         guard let sentence = message.message, !sentence.isEmpty else { return line }

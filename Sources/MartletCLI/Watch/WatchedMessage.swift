@@ -15,10 +15,10 @@ struct WatchedMessage: Equatable {
     }
 
     var kind: Kind
-    /// The id of the notification; nil if the id cannot be read.
+    /// The id of the notification, or the message-id if the id cannot be read; nil without either.
     var id: String?
     var app: String?
-    /// The outcome, such as `accepted`; nil for a message that the broker dead-lettered.
+    /// The outcome, such as `accepted`; nil for a message that the broker dead-lettered, and for an unreadable result.
     var outcome: String?
     /// Class and code of the failure, such as `schema` and `required`.
     var failureClass: String?

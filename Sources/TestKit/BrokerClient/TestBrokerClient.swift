@@ -194,6 +194,8 @@ public actor TestBrokerClient {
     }
 
     /// Waits until messages with `count` different message IDs are collected from a queue.
+    ///
+    /// - Throws: `ProcessError` if the messages do not arrive in time.
     public func collected(_ queue: String, ids count: Int, within deadline: Duration = .seconds(90)) async throws {
         let end = loop.now.monotonic + deadline
         var messages = collected(queue)

@@ -167,7 +167,8 @@ public actor Browser {
         return text
     }
 
-    /// Waits until a JavaScript expression is true. Evaluates the expression after each change of the page.
+    /// Waits until a JavaScript expression is true. Evaluates the expression immediately, and after each change
+    /// of the page.
     ///
     /// - Throws: `ProcessError` with the page's text if the expression does not become true in time.
     public func wait(until condition: String, within: Duration = TestTimeout.duration) async throws(ProcessError) {

@@ -34,7 +34,7 @@ public final class FramePeer: ByteStreamHandler {
     }
 
     public private(set) var transport: ByteTransport?
-    /// The received frames, in order.
+    /// The received frames, in order; empty if the peer does not store frames.
     public private(set) var frames: [HTTP2Frame] = []
     public private(set) var framesReceived = 0
     private var answers: [UInt32: WireAnswer] = [:]

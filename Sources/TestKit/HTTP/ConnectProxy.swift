@@ -4,7 +4,7 @@ public import EventLoop
 public final class ConnectProxy {
     /// The request heads received so far, one string per request.
     public private(set) var requests: [String] = []
-    /// The status line of every response; nil to open tunnels.
+    /// The status code and reason phrase of every response; nil to open tunnels.
     public var refusal: String?
     /// Whether the proxy leaves requests unanswered.
     public var isSilent = false

@@ -67,7 +67,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Runs `command` and waits until it exits.
     ///
-    /// - Throws: `ProcessError` if the process cannot be started or does not exit in time. The process is then killed.
+    /// - Throws: `ProcessError` if the process cannot be started, or is killed because it does not exit in time.
     public static func run(
         _ command: [String], environment: [String: String]? = nil, within: Duration = TestTimeout.duration
     ) async throws(ProcessError) -> (exit: ChildExit, output: [String], errors: [String]) {

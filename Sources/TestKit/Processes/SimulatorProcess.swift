@@ -40,7 +40,7 @@ public struct SimulatorProcess: Sendable {
 
     /// Starts a new simulator on the same ports for production and the admin API, with the same initial state.
     ///
-    /// This simulator must have exited.
+    /// The old simulator must have exited.
     ///
     /// - Parameter isTrusted: Whether to use the same certificate. Otherwise clients do not trust the new simulator.
     /// - Throws: `ProcessError` if the simulator does not start.

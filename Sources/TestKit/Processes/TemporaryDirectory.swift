@@ -42,7 +42,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     private static func remove(_ path: String) {
-        // Removes symbolic links without following them.
+        // Removes a file, or a symbolic link without following it.
         if unlink(path) == 0 { return }
         guard let folder = opendir(path) else { return }
         while let entry = readdir(folder) {

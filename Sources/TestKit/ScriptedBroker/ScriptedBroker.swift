@@ -62,7 +62,8 @@ public final class ScriptedBroker {
     public internal(set) var confirmed = 0
     public internal(set) var nacked = 0
     public internal(set) var returned = 0
-    /// The messages that the broker could not dead-letter: there was no route, or a dead-letter cycle.
+    /// The messages that the broker could not dead-letter, because there was no dead-letter exchange, no route, or a
+    /// dead-letter cycle.
     public private(set) var dropped: [ScriptedMessage] = []
     /// The number of connections, including those that have not logged in yet.
     public var connectionCount: Int { connections.count }
@@ -271,7 +272,8 @@ public final class ScriptedBroker {
         return []
     }
 
-    /// Dead-letters a message of `queue`. Drops the message if it has no route or is in a dead-letter cycle.
+    /// Dead-letters a message of `queue`. Drops the message if there is no dead-letter exchange, no route, or a
+    /// dead-letter cycle.
     func deadLetter(_ message: ScriptedMessage, from queue: ScriptedQueue, reason: String) {
         guard let exchange = queue.arguments["x-dead-letter-exchange"]?.stringValue else {
             return dropped.append(message)

@@ -39,7 +39,7 @@ extension ScriptedChannel {
         queue.add(consumer)
     }
 
-    /// Returns whether any delivery to a consumer tag is unacknowledged.
+    /// Returns whether the queue still waits for the acknowledgment of a delivery to a consumer tag.
     ///
     /// If such a tag is reused, RabbitMQ 3.10 and 3.11 crash the channel and the connection (rabbitmq-server#5927).
     private func hasUnsettled(_ tag: String, of queue: ScriptedQueue) -> Bool {

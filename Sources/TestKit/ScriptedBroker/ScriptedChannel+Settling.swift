@@ -17,7 +17,7 @@ extension ScriptedChannel {
     }
 
     /// Acknowledges deliveries. If too many acknowledgments are in flight to queues, the channel keeps `items` until a
-    /// queue has applied one of them.
+    /// queue has applied an earlier acknowledgment.
     private func release(_ items: [Unsettled]) {
         let delay = broker.behavior.applyDelay
         if delay > .zero {
@@ -66,7 +66,8 @@ extension ScriptedChannel {
         settle(items, requeue: requeue)
     }
 
-    /// Removes and returns the delivery of a tag, with `multiple` also all earlier deliveries.
+    /// Removes and returns the delivery of a tag, with `multiple` also all earlier deliveries. With `multiple`, tag 0
+    /// means all deliveries.
     ///
     /// Closes the channel and returns nil if the tag is unknown.
     private func removeUnsettled(_ tag: UInt64, multiple: Bool) -> [Unsettled]? {

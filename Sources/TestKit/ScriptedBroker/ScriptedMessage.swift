@@ -49,7 +49,7 @@ public struct ScriptedMessage: Sendable {
     }
 
     /// Adds a death to `x-death` as RabbitMQ 3.10 does, newest first, and sets the exchange and the routing
-    /// key of the dead letter.
+    /// key of the dead letter. Removes the expiration, and resets the delivery count.
     mutating func die(
         of reason: String, in queue: String, unixSeconds: Int64, exchange: String, routingKey: String
     ) {

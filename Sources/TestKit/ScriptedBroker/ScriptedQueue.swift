@@ -46,6 +46,7 @@ public final class ScriptedQueue {
     }
 
     /// Requeues messages in their order, in front of all other messages, and counts a failed delivery for each.
+    /// Dead-letters messages that exceed the delivery limit.
     func requeue(_ messages: [ScriptedMessage]) {
         unsettled -= messages.count
         guard !isDeleted else { return }

@@ -2,7 +2,8 @@ import TestKit
 
 /// A comparison of Martlet's AMQP client with `baseline-relay` on the same queues.
 ///
-/// Each sample runs in a new process, which exits when all messages are relayed.
+/// Each sample starts a process for the warm-up, if any, and a process for the measurement. A process exits when it has
+/// relayed all its messages.
 struct AMQPClient {
     private let options: EndToEndOptions
 

@@ -2,7 +2,8 @@ import TestKit
 
 /// A comparison of Martlet's APNs client with h2load on the same server.
 ///
-/// Each sample runs in a new process, which exits when all requests are answered.
+/// Each sample starts two processes, one for the warm-up and one for the measurement. A process exits when all its
+/// requests are answered.
 struct APNSClient {
     /// The goal for Martlet's processor time, as a multiple of h2load's processor time.
     private static let costMax = 2.5

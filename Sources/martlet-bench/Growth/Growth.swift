@@ -8,7 +8,7 @@ struct Growth {
         self.options = options
     }
 
-    /// Returns the report, and the error that ended the measurement early, if any.
+    /// Runs the benchmark at each value. Returns the report, and the error that ended the measurement early, if any.
     ///
     /// - Throws: An error if the measurement at the first value fails.
     func run() async throws -> (report: GrowthReport, failure: (any Error)?) {

@@ -6,7 +6,8 @@ struct InstructionOptions {
     let messages = 2000
     let warmUp = 3000
     let inFlight = 100
-    /// The number of apps, in rotation. With several apps, half of the apps have a key, and half have a certificate.
+    /// The number of apps, in rotation. With several apps, every second app has a certificate, and the others have
+    /// a key.
     var apps = 1
     /// The minimum number of credentials with several apps. Keys without an app are unused.
     let credentials = 64

@@ -2,7 +2,8 @@ import TestKit
 
 /// A count of instructions and the count that limits it.
 struct InstructionReport {
-    /// The number of instructions from which a module has its own line in the table.
+    /// The minimum number of instructions per request, now or in the reference, for a module to have its own line in
+    /// the table.
     private static let shownMin = 100
 
     let options: InstructionOptions

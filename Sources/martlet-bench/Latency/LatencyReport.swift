@@ -70,7 +70,7 @@ struct LatencyReport {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// A chart of two percentiles of each program by rate.
+    /// A chart with two latency percentiles of each program at each rate.
     var chart: LineChart {
         var chart = LineChart(
             title: "Time from publish to result", xLabel: "requests per second", yLabel: "milliseconds")

@@ -39,7 +39,7 @@ struct DeadLetterEdit {
         return code
     }
 
-    /// Removes the file, unless its text was changed or cannot be read.
+    /// Removes the file, or prints its path if its text was changed or cannot be read.
     private static func leave(_ file: EditedFile, unlessItIs body: [UInt8]) {
         guard (try? file.text()) != body else { return file.remove() }
         Terminal.error.line("martlet: your changes are in \(file.path)".printable)
@@ -61,7 +61,8 @@ struct DeadLetterEdit {
         return await replace(first, by: body, to: queue, loop, interruption)
     }
 
-    /// Returns whether to send an unchanged body without its `content-encoding`, if that property is the only mistake.
+    /// Returns whether to send an unchanged body without its `content-encoding`. Returns false if that property is not
+    /// the only mistake. Otherwise asks the operator, unless `--yes` is set.
     private func sendsUnchanged(
         _ copy: RepublishableMessage, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> Bool {
@@ -110,7 +111,7 @@ struct DeadLetterEdit {
         return (nil, .failed)
     }
 
-    /// Returns the edited body; nil if the operator gives up or an error line was printed.
+    /// Returns the edited body; nil after an interruption or an error line.
     private func edited(
         _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> [UInt8]? {

@@ -33,8 +33,8 @@ struct DeadLetterExport {
         var oversized = 0
     }
 
-    /// Writes the chosen messages. Returns nil after an error line or if the scan was cut short. The file may then be
-    /// incomplete.
+    /// Writes the chosen messages. Returns nil after an error line, or if the scan was cut short during a write. The
+    /// file may then be incomplete.
     func write(_ scan: DeadLetterScan, _ loop: EpollLoop) async -> Written? {
         let path = task.options.file
         do throws(ReferenceResolver.ReadFailure) {

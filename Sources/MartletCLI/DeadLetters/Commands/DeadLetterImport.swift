@@ -82,7 +82,8 @@ actor DeadLetterImport {
         return rest.command(task.commands)
     }
 
-    /// Publishes the lines of the file. Returns false after an error line if the file cannot be read to its end.
+    /// Publishes the lines of the file. Returns false after an error line if the file cannot be read to its end, or if
+    /// it has too few lines for `--from-line`.
     private func publishAll() async -> Bool {
         let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in

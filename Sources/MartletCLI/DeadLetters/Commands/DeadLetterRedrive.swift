@@ -55,7 +55,7 @@ actor DeadLetterRedrive {
 
     private var options: DeadLetterOptions { task.options }
 
-    /// Runs the redrive. If the options would send every message, first runs a dry run and asks for confirmation.
+    /// Runs the redrive. If the options need confirmation, first runs a dry run and asks the operator.
     /// Call this function on the loop's thread.
     static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode {
         guard task.options.needsConfirmation else { return await run(task, on: loop).code }
@@ -269,7 +269,7 @@ actor DeadLetterRedrive {
         scan.stop()
     }
 
-    /// Publishes a message. For the first message with a routing key, also determines whether a queue is bound.
+    /// Publishes a message. For the first result with a routing key, also determines whether a queue is bound.
     private func outcome(of message: OutgoingMessage) async -> PublishOutcome {
         guard let returns, returns[message.routingKey] == nil else { return await scan.publish(message) }
         return await returns.publishFirst(message) { await self.scan.publish($0) }

@@ -39,11 +39,12 @@ struct DeadLetterTask: Sendable {
         let letter: DeadLetter
     }
 
-    /// Scans the queues without removing messages.
+    /// Scans the queues without removing messages. Stops after the first queue whose scan fails.
     ///
     /// - Parameters:
     ///   - scanQueue: reads the scan of one queue.
-    ///   - completion: prints the result after all messages are requeued; receives the exit code of the scans.
+    ///   - completion: prints the result after all messages are requeued; receives the exit code of the scans. Not
+    ///     called if a queue cannot be opened.
     func scanAll(
         on loop: EpollLoop, _ scanQueue: (DeadLetterScan) async -> Void,
         completion: (Totals, ExitCode) -> ExitCode
@@ -102,7 +103,8 @@ struct DeadLetterTask: Sendable {
             connectionHandler: BrokerWait(loop: loop, connector: connector), publisherHandler: RefusedUserIDReport())
     }
 
-    /// Opens a scan. Returns an exit code after an error line if the scan cannot be opened; otherwise nil.
+    /// Opens a scan, and prints a warning if the queue has other consumers. Returns an exit code after an error line if
+    /// the scan cannot be opened; otherwise nil.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
             if let target = options.target { try await scan.verifyQueue(target) }
@@ -154,7 +156,7 @@ struct DeadLetterTask: Sendable {
         return nil
     }
 
-    /// Prints a remedy if the scan ended early. Returns the exit code.
+    /// Returns the exit code of a scan. Prints an error line if the scan failed; a signal causes no line.
     func end(of scan: DeadLetterScan) -> ExitCode {
         func line(_ text: String) { Terminal.error.line("martlet: \(scan.queue): \(text)".printable) }
         switch scan.end {

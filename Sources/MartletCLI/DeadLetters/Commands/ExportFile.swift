@@ -42,7 +42,8 @@ final class ExportFile {
         return await flush(scan, loop)
     }
 
-    /// Writes the remaining lines and flushes the file to the disk. Returns false on failure.
+    /// Writes the remaining lines and flushes the file to the disk. Returns false on failure, or if the scan was cut
+    /// short while the reader was slow.
     func finish(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         guard await flush(scan, loop) else { return false }
         return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()

@@ -95,7 +95,7 @@ final class APNsProbe: @unchecked Sendable {
     /// Endpoint and credential, such as `api.push.apple.com:443 with key ABC123DEFG`.
     var name: String { "\(place) with \(credential)" }
 
-    /// Sends one push for each app.
+    /// Sends one push for each app, until a response applies to all apps. Then closes the connection.
     ///
     /// - Parameter found: called with each app's line when its response arrives.
     func check(_ apps: [App], found: (DoctorLine) -> Void) async {

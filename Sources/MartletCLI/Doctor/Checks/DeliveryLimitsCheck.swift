@@ -4,7 +4,7 @@ import CommandKit
 import Text
 
 extension DoctorCheck {
-    /// The check for delivery limits, for which the broker would remove a message that was requeued too often.
+    /// The check for delivery limits. With a limit, the broker removes a message that was requeued too often.
     static let deliveryLimits = DoctorCheck(name: "delivery limits", secondsMax: 30) { context, _, _ in
         guard let topology = context.topology else {
             return [.unseen("delivery limits", "the broker settings are missing or have mistakes")]

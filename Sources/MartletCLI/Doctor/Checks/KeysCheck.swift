@@ -4,8 +4,8 @@ import EventLoop
 import Text
 
 extension DoctorCheck {
-    /// The check that each key signs, that certificates are valid, and that only the worker's user and group can read
-    /// their files.
+    /// The check that each key signs, that certificates are valid, and that only the owner and the group of a key file
+    /// can access the file.
     static let keys = DoctorCheck(name: "keys", secondsMax: 5) { context, loop, _ in
         guard let configuration = context.configuration else {
             return [.unseen("keys", "the configuration has mistakes", remedy: "correct them first")]

@@ -4,7 +4,8 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// The check that no requests wait without a consumer, and that no queue refuses messages.
+    /// The check that no requests wait without a consumer, that no queue refuses messages, and that no results are
+    /// unrouted.
     static let queues = DoctorCheck(name: "queues", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
             return [.unseen("queues", "the broker settings are missing or have mistakes")]

@@ -15,7 +15,7 @@ struct ReadFile: Sendable {
     let content: Content
 
     /// Returns warnings about the permissions of the file, but not about those of its folder; empty if the
-    /// permissions are safe.
+    /// permissions are safe, and for a key for APNs.
     func warnings(mode: UInt32) -> [DoctorLine] {
         let isChangeable = mode & 0o002 != 0
         let isSecret = content == .secret
