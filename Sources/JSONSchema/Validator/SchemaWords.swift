@@ -34,7 +34,7 @@ extension CompiledSchema {
         return cut(firstSentence(of: text))
     }
 
-    /// Returns the text up to the end of its first sentence. The full stops of "e.g. this" end no sentence.
+    /// Returns the text up to the end of its first sentence. The periods of "e.g. this" end no sentence.
     private func firstSentence(of text: String) -> String {
         let text = Array(text.unicodeScalars.prefix(Self.sentenceMax))
         let end =

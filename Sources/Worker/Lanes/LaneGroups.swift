@@ -10,7 +10,7 @@ import EventLoop
 final class LaneGroups: @unchecked Sendable {
     private let environment: LaneEnvironment
     private(set) var inForce: LaneGroup
-    /// The generation that has started and may take over.
+    /// The generation whose start has begun and that may take over; otherwise nil.
     var coming: LaneGroup?
     /// Retired generations that settle their deliveries, oldest first.
     var retired: [LaneGroup] = []
@@ -139,9 +139,9 @@ extension LaneGroups {
         for (name, update) in tokens.renew(loop.now, random: loop.nextRandom) { send(update, of: name) }
     }
 
-    /// Puts the keys of the remaining groups in use, and sends their newest tokens to all lanes.
+    /// Puts the keys of all groups in use, and sends their newest tokens to all lanes.
     private func restoreTokens() {
-        // The replacement cannot fail, because these keys have signed before.
+        // Only a key that has not signed before can fail. The start of the key's generation then reports the error.
         try? tokens.replace(keys, loop.now, random: loop.nextRandom)
         for (name, update) in tokens.newest { send(update, of: name) }
     }

@@ -17,14 +17,15 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         case checking(current: Generation, next: Generation)
         /// The start of the next generation. To: steady, checking, retrying, stopping, stopped.
         case warming(current: Generation, next: Generation, until: MonotonicTime)
-        /// The delay after a temporary obstacle, before another attempt. To: checking, steady, stopping, stopped.
+        /// The delay after a `temporary` or `notReady` obstacle, before another attempt. To: checking, steady,
+        /// stopping, stopped.
         case retrying(current: Generation, next: Version, at: MonotonicTime)
         /// The drain of all generations. To: stopped.
         ///
         /// - Parameters:
         ///   - undrained: the number of lanes that may hold deliveries.
         ///   - unfinished: the number of deliveries that the broker redelivers.
-        ///   - until: the time at which the process exits, drained or not.
+        ///   - until: the time at which the process exits even if lanes are still undrained.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
         /// The wait for the end of all generations, with the exit that follows.
         case stopped(WorkerExit)
