@@ -85,7 +85,8 @@ final class LaneGroups: @unchecked Sendable {
             .finish(deadlineSeconds: RolloutLimits.finishSecondsMax, handler: handler, on: loop) ?? []
     }
 
-    /// Removes a retired group. Returns the group, or nil if the number is unknown.
+    /// Removes a retired group, and restores the tokens of the remaining groups. Returns the group, or nil if the
+    /// number is unknown.
     func remove(_ number: Int) -> LaneGroup? {
         guard let index = retired.firstIndex(where: { $0.number == number }) else { return nil }
         defer { restoreTokens() }
