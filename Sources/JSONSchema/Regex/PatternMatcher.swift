@@ -88,7 +88,7 @@ struct PatternMatcher: ~Copyable {
         return result.isMatch ? .yes : .no
     }
 
-    /// Returns whether a text is a regular expression of ECMA-262, within the remaining effort.
+    /// Checks, within the remaining effort, whether a text is a regular expression of ECMA-262.
     func isExpression(_ text: UnsafeRawBufferPointer) -> Pattern.Match {
         effort.pointee.left -= Self.expressionEffort + text.count * Self.expressionEffortPerByte
         guard effort.pointee.left >= 0 else { return .gaveUp }

@@ -90,8 +90,8 @@ extension Rollout {
         return [.reportReadiness(lane: lane)]
     }
 
-    /// Decides about the next generation. It takes over if it is ready or the current generation is not ready. If
-    /// neither is the case in time, rolls it back.
+    /// Lets the next generation take over if that generation is ready or the current generation is not ready. Rolls the
+    /// next generation back if its time to become ready has passed.
     mutating func reviewWarming(_ now: MonotonicTime) -> [Action] {
         guard case .warming(let current, let next, let until) = state else { return [] }
         if next.isReady || !current.isReady { return takeOver(next, from: current, now) }
