@@ -74,7 +74,8 @@ extension FieldTable {
 }
 
 extension BrokerVersion {
-    /// Reads the version from the properties that a broker sends at login. Returns nil if the broker is not RabbitMQ.
+    /// Reads the version from the properties that a broker sends at login. Returns nil if the broker is not RabbitMQ or
+    /// the version is malformed.
     public init?(_ serverProperties: FieldTable) {
         guard serverProperties["product"]?.stringValue == "RabbitMQ",
             let text = serverProperties["version"]?.stringValue

@@ -3,9 +3,9 @@ import BrokerTopology
 
 /// Policies, which AMQP can neither show nor set.
 extension TopologyDeclarer {
-    /// Sets the policies that the broker's version needs. Call this function after `declare`. Skips a policy that no
-    /// queue needs. RabbitMQ applies only one policy to a queue, so an unneeded policy could displace an operator's
-    /// policy.
+    /// Sets the policies that the broker's version needs. Call this function after `declare`. Skips a missing policy
+    /// that no queue needs. RabbitMQ applies only one policy to a queue, so an unneeded policy could displace an
+    /// operator's policy.
     ///
     /// - Parameter management: nil if the configuration has no `amqp.management_url`.
     /// - Returns: the number of policies that could not be set.

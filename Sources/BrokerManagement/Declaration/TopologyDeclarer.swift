@@ -18,8 +18,8 @@ public struct TopologyDeclarer {
             case deleted
             /// An object that receives no new messages. The text is the remedy.
             case unused(String)
-            /// An object that the declarer does not change, although it differs from the topology. The text is the
-            /// reason and the remedy.
+            /// An object that the declarer does not change, although the object differs from the topology or does not
+            /// belong to it. The text is the reason and the remedy.
             case kept(String)
             case failed(String)
         }

@@ -62,7 +62,7 @@ struct TopologyProbe {
     /// Compares one object with the topology.
     ///
     /// - Parameter remedy: the remedy if the object has other properties.
-    /// - Returns: the finding, and whether it covers the arguments.
+    /// - Returns: the finding, and false if the broker shows the object but not its arguments.
     private func inspect(
         _ subject: String, remedy: String, exists: () async throws(AMQPError) -> Bool,
         declare: () async throws(AMQPError) -> Void

@@ -23,7 +23,8 @@ public struct ManagementAccess: Sendable {
         await call { client throws(ManagementClient.Failure) in try client.snapshot(of: topology) }
     }
 
-    /// Returns a snapshot of the topology's objects that exist, once the broker's statistics are current.
+    /// Returns a snapshot of the topology's objects that exist, once the broker's statistics are current or a timeout
+    /// has passed.
     ///
     /// - Parameter onWait: called on another thread, with a sentence for an operator, if the call waits for statistics.
     public func settledSnapshot(

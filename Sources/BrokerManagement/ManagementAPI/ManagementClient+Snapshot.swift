@@ -36,9 +36,10 @@ extension ManagementClient {
     }
 
     /// Returns the snapshot once the statistics contain the effective policies, or after
-    /// ``statisticsLagMillisecondsMax``. Until then, requests the queues with a delivery limit repeatedly.
+    /// ``statisticsLagMillisecondsMax``. Until then, repeatedly requests the queues whose delivery limit is finite or
+    /// unknown.
     ///
-    /// - Parameter onWait: called with a sentence for an operator before the wait.
+    /// - Parameter onWait: called before a wait, with a sentence for an operator.
     func settledSnapshot(of topology: Topology, onWait: (String) -> Void) throws(Failure) -> BrokerSnapshot {
         var snapshot = try snapshot(of: topology)
         let clock = ContinuousClock()

@@ -78,8 +78,8 @@ public final class ManagementClient {
             readyBytes: found.root["message_bytes_ready"]?.int ?? 0)
     }
 
-    /// Returns the delivery limit of a queue; nil if no queue has this name, or if the broker does not show the
-    /// limit.
+    /// Returns the delivery limit of a queue; nil if no queue has this name, if the version is unknown, or if the
+    /// broker does not show effective policies.
     public func deliveryLimit(ofQueue name: String) throws(Failure) -> DeliveryLimit? {
         guard let version = BrokerVersion(try overview().version), let queue = try queue(name), queue.isPolicySeen
         else {
@@ -88,7 +88,7 @@ public final class ManagementClient {
         return DeliveryLimit(queue, version)
     }
 
-    /// Returns bindings from an exchange to queues and exchanges.
+    /// Returns bindings from an exchange to queues and exchanges; empty if the exchange is missing.
     public func bindings(from exchange: String) throws(Failure) -> [Topology.Binding] {
         guard let found = try find(["exchanges", virtualHost, exchange, "bindings", "source"]) else { return [] }
         return found.root.elements.compactMap { binding in
@@ -167,7 +167,8 @@ public final class ManagementClient {
         Failure(message: "\(place): the server is not RabbitMQ's management API")
     }
 
-    /// Returns an object's scalars as text. The API writes an empty object as an empty list.
+    /// Returns an object's values as text; empty for other JSON, because the API writes an empty object as an empty
+    /// list.
     private static func texts(_ value: JSONValue?) -> [String: String] {
         guard let value, value.kind == .object else { return [:] }
         var texts: [String: String] = [:]

@@ -3,7 +3,8 @@ public import BrokerTopology
 import EventLoop
 public import Telemetry
 
-/// A wait until the broker is reachable and has every object that a worker needs. Logs missing objects.
+/// A wait until the broker is reachable and has every object that a worker needs. Logs an unreachable broker and
+/// missing objects.
 ///
 /// `@unchecked Sendable`: only the thread of one loop uses the object.
 public final class TopologyReadiness: @unchecked Sendable {

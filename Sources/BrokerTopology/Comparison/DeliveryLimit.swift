@@ -53,7 +53,7 @@ public enum DeliveryLimit: Equatable, Sendable {
         }
     }
 
-    /// Returns a description of the limit and of the policies that apply.
+    /// Returns a description of the limit and, for a finite limit, of the setting that determines it.
     public func text(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> String {
         switch self {
         case .none: "RabbitMQ \(version) keeps requeued messages"

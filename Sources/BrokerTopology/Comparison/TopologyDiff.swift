@@ -64,8 +64,8 @@ public struct TopologyDiff {
             advice: "\(text): it can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
     }
 
-    /// Returns the arguments without the argument that turns off the delivery limit. New queues have this argument,
-    /// but queues of earlier versions do not.
+    /// Returns the arguments of a queue without the argument that turns off the delivery limit. From RabbitMQ 4.0 on,
+    /// new queues have this argument, but queues of earlier versions of Martlet do not.
     private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
         guard snapshot.version?.limitsDeliveries == true, topology.unlimitedQueues.contains(queue) else {
             return arguments
@@ -95,7 +95,8 @@ public struct TopologyDiff {
             }
     }
 
-    /// Findings about policies. A missing policy is a finding only if a queue has the broker's delivery limit.
+    /// Findings about policies. A missing or invisible policy is a finding only if a queue has a delivery limit or an
+    /// unknown limit.
     private var policies: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         let limited = snapshot.unsettledQueues(of: topology)
@@ -121,8 +122,8 @@ public struct TopologyDiff {
         }
     }
 
-    /// Findings about limits that a foreign policy sets or leaves at the broker's default. A limit that an argument
-    /// sets is part of the finding about the queue instead.
+    /// Findings about unknown limits, and about limits that a foreign policy sets or leaves at the broker's default. A
+    /// limit that an argument sets is part of the finding about the queue instead.
     private var deliveryLimits: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         return snapshot.limitedQueues(of: topology).compactMap { name in

@@ -67,7 +67,8 @@ public struct KubernetesObjects {
         return made.objects.joined(separator: "---\n")
     }
 
-    /// Adds a user. The messaging topology operator generates the name and password and stores them in a secret.
+    /// Adds a user and its permissions. The messaging topology operator generates the name and password and stores them
+    /// in a secret.
     private mutating func add(_ permissions: BrokerPermissions) {
         let label = addObject("User", permissions.user) { _ in }
         add("Permission", permissions.user) { json in

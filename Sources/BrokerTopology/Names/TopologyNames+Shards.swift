@@ -29,7 +29,7 @@ extension TopologyNames {
         }
     }
 
-    /// Returns a regular expression for a request queue and any number of shards.
+    /// Returns a regular expression, without anchors, for a request queue and, if it is divided, any number of shards.
     public func pattern(of queue: String) -> String {
         Topology.escaped(queue) + (shardCounts[queue] == nil ? "" : #"(\.[0-9]+)?"#)
     }

@@ -1,6 +1,6 @@
 /// Names of the objects at the broker: a prefix, then a word for the contents.
 public struct TopologyNames: Sendable, Hashable {
-    /// The first part of every name except those of request queues.
+    /// The first part of every name except those of request queues, of their shards and of the exchanges of shards.
     public let prefix: String
 
     /// A topic exchange. Producers publish to it, or to a request queue through the default exchange.

@@ -61,8 +61,8 @@ struct CommandLineReader {
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }
 
-    /// Returns the next argument; nil if no argument follows, or if it is an option. In `--config --json`, the value
-    /// is missing.
+    /// Removes and returns the next argument; nil if no argument follows, or if the argument begins with `--`. In
+    /// `--config --json`, the value is missing.
     private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
         guard let next = rest.first, !next.hasPrefix("--") else { return nil }
         return rest.popFirst()

@@ -11,7 +11,7 @@ package struct ParsedArguments: Sendable, Equatable {
 
     package init(command: String) { self.command = command }
 
-    /// Returns whether the option is given.
+    /// Returns whether the option is given or has a default.
     package func has(_ option: String) -> Bool { options[option] != nil }
 
     /// Returns the value of an option that the syntax requires.

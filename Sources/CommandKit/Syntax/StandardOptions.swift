@@ -18,7 +18,8 @@ extension Program {
             + (hasDocumentOptions ? documents : [])
     }
 
-    /// Returns the sections of a command's options. The last section ends with the standard options.
+    /// Returns the sections of a command's options. The last section ends with `--help`, or with all standard options
+    /// for the only command of a program.
     ///
     /// - Parameter helpOfHelp: explanation of `--help`.
     func sections(of command: CommandSyntax, helpOfHelp: String) -> [(title: String, options: [OptionSyntax])] {

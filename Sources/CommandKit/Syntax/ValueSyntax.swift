@@ -1,4 +1,4 @@
-/// The allowed values of an option or operand. Shells complete the values, and the parser refuses other words.
+/// The allowed values of an option or operand. Shells complete the values. The parser checks only `words`.
 package enum ValueSyntax: Sendable, Equatable {
     case text
     case files

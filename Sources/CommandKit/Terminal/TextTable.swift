@@ -18,7 +18,7 @@ package struct TextTable: Sendable {
 
     package let columns: [Column]
 
-    /// Creates columns as wide as their widest cell, for a complete table.
+    /// Creates columns as wide as their title or widest cell, for a complete table.
     package init(titles: [String], fitting rows: [[String]]) {
         columns = titles.enumerated().map { index, title in
             let cells = rows.compactMap { index < $0.count ? $0[index].printable.columns : nil }

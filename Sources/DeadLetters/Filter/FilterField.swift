@@ -43,7 +43,7 @@ package enum FilterField: Equatable, Sendable {
         if case .known(let field) = self { field.kind } else { nil }
     }
 
-    /// Returns the error for an unknown name, with a suggestion.
+    /// Returns the error for an unknown name, with a suggestion, or with all names if none is similar.
     package static func unknown(_ name: String, at offset: Int) -> FilterError {
         let names = Known.allCases.map(\.rawValue) + ["body", "header"]
         let hint =

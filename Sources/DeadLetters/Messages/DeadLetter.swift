@@ -4,7 +4,7 @@ import JSON
 
 /// A dead letter without its body, for operators. The content is untrusted.
 package struct DeadLetter: Sendable {
-    /// The id of the notification if the worker could read it, otherwise the message-id.
+    /// The id of the notification if the worker could read it; otherwise the message-id, the id in the body, or `-`.
     package var id: String
     /// Class and code of the failure, such as `apns` and `BadDeviceToken`. The class is `broker` if the broker
     /// dead-lettered the message.

@@ -15,7 +15,7 @@ package struct DeadLetterGroups: Sendable {
         package var newestAge: Int64?
     }
 
-    /// Maximum number of groups. Dead letters beyond the maximum share one group.
+    /// Maximum number of groups. Dead letters of further groups share one more group.
     static let groupsMax = 10_000
 
     package let keys: [Key]

@@ -18,7 +18,7 @@ public struct SchemaResources {
         self.willOpen = willOpen
     }
 
-    /// Adds a document for `uri`; a fragment is ignored.
+    /// Adds the document of `uri`, or replaces it. Ignores a fragment of `uri`.
     public mutating func add(uri: String, document: JSONDocument) {
         documents[ExactText(URIReference(uri).withoutFragment.description)] = document
     }
@@ -36,7 +36,7 @@ public struct SchemaResources {
         folders.append((prefix.hasSuffix("/") || prefix.hasSuffix(":") ? prefix : prefix + "/", folder))
     }
 
-    /// Returns the document of a URI; nil if it was not provided.
+    /// Returns the added document of a URI, or reads the URI's file in a folder; nil if neither exists.
     func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
         if let document = documents[ExactText(uri)] { return document }
         for (prefix, folder) in folders where uri.utf8.starts(with: prefix.utf8) {

@@ -1,5 +1,5 @@
 /// A regular expression as a transition table: the next state for each state and byte. A match takes one step per byte,
-/// so it never exceeds a limit. Release the memory with `free()`.
+/// so it needs no limit on steps. Release the memory with `free()`.
 ///
 /// The table begins with the class of each byte, followed by a row for each state. An entry of a row is the offset of
 /// the next state's row. The first row is the state without a possible match, the second the state after a match.
@@ -18,7 +18,8 @@ struct Automaton: BitwiseCopyable {
     /// Maximum number of steps to build the automaton of one expression.
     static let ownWorkMax = 500_000
 
-    /// Builds the table; returns nil if the expression has too many states, or needs more than the remaining `work`.
+    /// Builds the table, and subtracts the steps from `work`. Returns nil if the expression has too many states, or
+    /// needs more steps than `ownWorkMax` or the remaining `work`.
     init?(_ expression: RegularExpression, work: inout Int) {
         let ownWork = min(work, Self.ownWorkMax)
         var workLeft = ownWork
@@ -70,7 +71,7 @@ private struct AutomatonBuilder {
         isSeen = [Bool](repeating: false, count: graph.states.count)
     }
 
-    /// Returns the offset of the start row; nil if a limit is exceeded.
+    /// Builds the rows. Returns the offset of the start row; nil if a limit is exceeded.
     mutating func build() -> Int? {
         findClasses()
         // The rows for no match and for a match, which are final.
@@ -78,7 +79,7 @@ private struct AutomatonBuilder {
         let first = closure([graph.first], isStart: true, isEnd: false)
         guard let start = first.map({ row(of: $0) }) else { return classCount }
         guard let start else { return nil }
-        // Only at the start of a text, `^` matches. Later positions with the same states therefore need another row.
+        // `^` matches only at the start of a text. Later positions with the same states therefore need another row.
         if start > classCount {
             known.removeAll()
             let isEmptyMatch = closure([graph.first], isStart: true, isEnd: true) == nil
@@ -120,7 +121,8 @@ private struct AutomatonBuilder {
         return row
     }
 
-    /// Returns all states that are reachable without a byte and wait for a byte; nil if the match is complete.
+    /// Returns all states that are reachable without a byte and that wait for a byte or the end of the text; nil if the
+    /// match is complete.
     private mutating func closure(_ first: [Int32], isStart: Bool, isEnd: Bool) -> [Int32]? {
         var found: [Int32] = []
         var stack = first

@@ -6,7 +6,8 @@
 struct ECMAExpression {
     private var reader: ECMAReader
     private(set) var asPCRE2: [UInt8] = []
-    /// The tokens for an automaton; nil if the expression has lookarounds, backreferences or Unicode properties.
+    /// The tokens for an automaton; nil if the expression has lookarounds, word boundaries, backreferences or Unicode
+    /// properties.
     private(set) var tokens: [RegularExpression.Token]? = []
     /// For each open group, whether it may be repeated. A lookaround may not.
     private var open: [Bool] = []

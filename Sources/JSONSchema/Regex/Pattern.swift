@@ -13,7 +13,7 @@ struct Pattern: BitwiseCopyable {
     enum Match {
         case yes
         case no
-        /// A match that exceeded the effort limit, or another limit of PCRE2.
+        /// A match that exceeded the effort limit, or failed with an error of PCRE2.
         case gaveUp
     }
 

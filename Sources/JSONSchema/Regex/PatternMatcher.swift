@@ -88,7 +88,7 @@ struct PatternMatcher: ~Copyable {
         return result.isMatch ? .yes : .no
     }
 
-    /// Returns whether a text is a regular expression of ECMA-262.
+    /// Checks, within the remaining effort, whether a text is a regular expression of ECMA-262.
     func isExpression(_ text: UnsafeRawBufferPointer) -> Pattern.Match {
         effort.pointee.left -= Self.expressionEffort + text.count * Self.expressionEffortPerByte
         guard effort.pointee.left >= 0 else { return .gaveUp }
@@ -110,7 +110,8 @@ struct PatternMatcher: ~Copyable {
         return result == PCRE2_ERROR_NOMATCH ? .no : .gaveUp
     }
 
-    /// Returns the number of bytes in all groups. The next step may compare these bytes with the text.
+    /// Returns the number of bytes in all groups, plus one for each group. The next step may compare these bytes with
+    /// the text.
     private static func groupBytes(_ block: pcre2_callout_block_8) -> Int {
         var bytes = 0
         for group in 1..<max(Int(block.capture_top), 1) {

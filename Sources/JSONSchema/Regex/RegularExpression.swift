@@ -1,5 +1,5 @@
-/// The tree of an expression that an `Automaton` can match. The expression has no lookarounds, backreferences or
-/// Unicode properties.
+/// The tree of an expression that an `Automaton` can match. The expression has no lookarounds, word boundaries,
+/// backreferences or Unicode properties.
 indirect enum RegularExpression {
     case set(ScalarSet)
     case start
@@ -21,7 +21,7 @@ indirect enum RegularExpression {
     }
 
     init(_ tokens: [Token]) {
-        /// The open groups with their alternatives; the last alternative is being read.
+        /// The alternatives of the whole expression, then of each open group. The last alternative is being read.
         var groups: [[[RegularExpression]]] = [[[]]]
         for token in tokens {
             switch token {

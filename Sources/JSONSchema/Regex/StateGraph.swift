@@ -15,7 +15,8 @@ struct StateGraph {
 
     static let statesMax = 4096
 
-    /// Builds the graph; returns nil if it is too large.
+    /// Builds the graph, and subtracts the steps from `work`. Returns nil if the graph is too large or needs more
+    /// steps.
     init?(_ expression: RegularExpression, work: inout Int) {
         self.work = work
         first = add(expression, before: 0)

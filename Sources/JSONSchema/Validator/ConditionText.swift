@@ -8,7 +8,7 @@ struct ConditionText {
     /// The path to the invalid value.
     let way: JSONPointerWalk
 
-    /// Maximum number of clauses of a condition.
+    /// Maximum number of members in `properties`, and of names in `required`, of a described condition.
     private static let clausesMax = 3
     /// Maximum number of described conditions.
     private static let conditionsMax = 2

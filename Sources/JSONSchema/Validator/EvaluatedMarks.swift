@@ -2,7 +2,7 @@
 /// of a failed frame, or of a frame for another value, can be removed from the end.
 struct EvaluatedMarks {
     private var log: [UInt32] = []
-    /// For each node, the number of the last query in which the node was marked.
+    /// For each node, the last `question` for which the node was marked.
     private var stamps: [UInt32] = []
     private var question: UInt32 = 0
 
@@ -28,7 +28,7 @@ struct EvaluatedMarks {
     /// The evaluated members or elements of a value.
     enum Answer {
         case all
-        /// The first `prefix` elements, and the nodes for which `contains` is true with this query.
+        /// The first `prefix` elements, and the nodes for which `contains` is true with this `question`.
         case some(prefix: Int, question: UInt32)
     }
 

@@ -12,7 +12,8 @@ struct FoundViolations {
         var names: (missing: Int, because: Int)?
         /// The conditions of the rule, innermost first.
         var conditions: [Condition] = []
-        /// For `anyOf` and `oneOf`: the violation of each alternative that accepts the value's type.
+        /// For `anyOf` and `oneOf`: the first violation of each alternative that accepts the value's type; empty if the
+        /// alternatives are not described.
         var choices: [Violation] = []
         /// For `oneOf`: whether more than one alternative holds.
         var holdsTooOften = false

@@ -1,10 +1,10 @@
-/// The names of one table that occur as keys of an object, by slot. Valid until the next query.
+/// The names of one table that occur as keys of an object, by slot. Valid until the next `begin`.
 struct PresentNames {
-    /// For each slot, the number of the last query in which the slot was marked.
+    /// For each slot, the last `question` for which the slot was marked.
     private var stamps: [UInt32] = []
     private var query: UInt32 = 0
 
-    /// Begins a new query for slots below `slotsMax`.
+    /// Discards all marks, and makes room for slots below `slotsMax`.
     mutating func begin(slotsMax: Int) {
         if stamps.count < slotsMax { stamps += Array(repeating: 0, count: slotsMax - stamps.count) }
         if query == .max {

@@ -3,7 +3,7 @@ import JSON
 extension SchemaValidator {
     private static let bytesPerStep = 16
     private static let digitsPerStep = 8
-    /// Maximum number of digits in a number that costs `stepsPerNumber`. Longer numbers cost more.
+    /// Maximum number of characters in a number that costs `stepsPerNumber`. Longer numbers cost more.
     private static let shortDigits = 16
     private static let stepsPerNumber = 3
 

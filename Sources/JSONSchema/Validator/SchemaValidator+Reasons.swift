@@ -13,10 +13,10 @@ extension SchemaValidator {
 
         /// Maximum nesting of alternatives.
         static let levelsMax = 8
-        /// Maximum number of alternatives of one `anyOf` or `oneOf`.
+        /// Maximum number of alternatives of one `anyOf` or `oneOf` that accept the value's type.
         static let alternativesMax = 8
-        /// Maximum number of violations that are collected for one of several alternatives. The violation of the
-        /// alternative's tag should be among the collected violations.
+        /// Number of violations that may be collected for one of several alternatives even if the caller requests
+        /// fewer. The violation of the alternative's tag should be among the collected violations.
         static let violationsMax = 8
         /// Maximum number of alternatives that are described together.
         static let choicesMax = 3
@@ -28,7 +28,7 @@ extension SchemaValidator {
     private static var conditionFramesMax: Int { 64 }
     private static var conditionsMax: Int { 4 }
 
-    /// The conditions that led to the current check, innermost first.
+    /// The conditions that led to the current check, innermost first, at most `conditionsMax`.
     var conditions: [FoundViolations.Condition] {
         var conditions: [FoundViolations.Condition] = []
         for below in 1..<1 + min(depth, Self.conditionFramesMax) where conditions.count < Self.conditionsMax {
@@ -42,7 +42,7 @@ extension SchemaValidator {
     }
 
     /// Returns the violations. If no alternative of `anyOf` or `oneOf` holds and only one can be meant, the violations
-    /// of that alternative replace the original violation.
+    /// of that alternative replace the original violation. Otherwise, sets `choices` or `holdsTooOften` where possible.
     func withReasons(_ violations: [FoundViolations.Violation]) -> [FoundViolations.Violation] {
         // The alternatives are checked again without the dynamic scope, so dynamic references would not resolve.
         guard scope.nameCount == 0 else { return violations }
@@ -128,7 +128,8 @@ extension SchemaValidator {
             ? .choices(possible.map { $0.wrong[0] }) : .none
     }
 
-    /// Returns the violations of an alternative; nil if a limit was exceeded or the check failed otherwise.
+    /// Returns the violations of an alternative; nil if the alternative accepts any value, a limit was exceeded, or the
+    /// check gave up.
     private func whatIsWrong(
         by alternative: Int, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> [FoundViolations.Violation]? {

@@ -50,7 +50,7 @@ public final class SchemaValidator {
     /// with the keyword `stepsMax`. Without the limit, a schema that refers to itself twice could double the work with
     /// each level of the value, and dozens of alternatives could each scan a large value.
     public static let stepsBase = 250_000
-    /// Additional steps for each value inside the value.
+    /// Additional steps for each node on the tape: each value and each key.
     public static let stepsPerValue = 1
     private let stepsPerValue: Int
 

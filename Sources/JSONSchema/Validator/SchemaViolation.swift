@@ -8,8 +8,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     /// location is `#` and the pointer.
     public var schemaLocation: String
     public var keyword: String
-    /// A predicate with the remedy, for the developer of the program that wrote the value. It quotes the schema, and
-    /// nothing of the value except through a suggestion.
+    /// A predicate with the remedy, for the developer of the program that wrote the value. It quotes the schema. Of the
+    /// value, it contains only member names, and constants that the schema also has.
     public var message: String
     /// The `nodeIndex` of the value, or of the invalid key. The document converts it to line and column.
     public var nodeIndex: Int

@@ -19,7 +19,7 @@ struct ValueHashes {
         effort = 0
     }
 
-    /// Hashes all values inside a container.
+    /// Hashes all values inside a container, unless they are hashed already.
     mutating func hash(inside container: Int, of tape: JSONTapeView, nodeCount: Int) {
         var range = container + 1..<Int(tape.nodes[container].link)
         guard range.lowerBound < hashed.lowerBound || range.upperBound > hashed.upperBound else { return }

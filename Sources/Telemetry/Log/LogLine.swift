@@ -28,7 +28,7 @@ struct LogLine {
         switch value {
         case .string(let text): appendQuoted(text)
         case .integer(let number): append(String(number))
-        // JSON has no infinity.
+        // JSON has neither infinity nor NaN.
         case .number(let number): number.isFinite ? append(String(number)) : appendQuoted(String(number))
         case .boolean(let truth): append(truth ? "true" : "false")
         }

@@ -53,7 +53,7 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Lets the thread exit after it has written the queued lines.
+    /// Lets the thread exit after it has written the queued lines. Drops later lines.
     func close() {
         lock.withLock {
             isClosed = true
@@ -66,7 +66,8 @@ final class LogQueue: @unchecked Sendable {
         while takeBatch(&batch) { write(batch) }
     }
 
-    /// Waits for lines and moves them to `batch`. Returns false if the queue is closed and empty.
+    /// Waits for lines and moves them to `batch`, followed by a line about dropped lines, if any. Returns false if the
+    /// queue is closed and empty.
     private func takeBatch(_ batch: inout [UInt8]) -> Bool {
         lock.withLock {
             isWriting = false

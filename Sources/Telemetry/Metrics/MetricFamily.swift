@@ -3,7 +3,7 @@ enum MetricCell {
     case counter(Counter)
     case gauge(Gauge)
     case histogram(Histogram)
-    /// The value at the last `replace`.
+    /// The value at the last `replace`; for a counter, the largest value so far.
     case value(Double)
 }
 
@@ -31,8 +31,8 @@ struct MetricFamily {
         (self.name, self.help, self.type) = (name, help, type)
     }
 
-    /// Adds a cell to a series and returns the cell. If the series has the maximum number of cells, returns an existing
-    /// cell instead.
+    /// Adds a cell to the series with the labels, or to the overflow series beyond `seriesPerFamilyMax`. Returns the
+    /// cell. If the series has the maximum number of cells, returns an existing cell instead.
     mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) -> MetricCell {
         let text = Self.text(labels)
         if let index = indices[text] {

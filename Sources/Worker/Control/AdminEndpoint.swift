@@ -51,7 +51,7 @@ final class AdminEndpoint {
         }
     }
 
-    /// Adds to an error the names of the settings that an operator can change.
+    /// Returns the error with the names of the settings that an operator can change.
     private static func naming(_ error: TransportError) -> TransportError {
         let message = "admin.listen or admin.socket: \(error.message)"
         return TransportError(error.code, message, underlying: error.underlying)
@@ -87,7 +87,7 @@ final class AdminEndpoint {
 }
 
 extension Endpoint {
-    /// Whether the host is a loopback address, in any form that `getaddrinfo` accepts: `2130706433`, `0x7f.1`,
+    /// Whether the host is a loopback address, in any numeric form that `getaddrinfo` accepts: `2130706433`, `0x7f.1`,
     /// `::ffff:127.0.0.1`.
     var isLoopback: Bool {
         var four = in_addr()

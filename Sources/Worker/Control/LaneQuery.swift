@@ -14,8 +14,8 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// The receiver of the answers; nil once the query has ended.
     private var completion: (([Answer?]) -> Void)?
 
-    /// Sends the query to lanes. Calls `completion` with an answer for each lane: nil if the lane has not answered in
-    /// time.
+    /// Sends the query to lanes. Calls `completion` with an answer for each lane: nil if the lane was skipped or has
+    /// not answered in time.
     ///
     /// - Parameter lanes: the lanes to query; nil in place of a lane to skip. Skip stalled lanes: their loops would
     ///   accumulate queries.

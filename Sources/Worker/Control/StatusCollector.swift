@@ -27,7 +27,7 @@ final class StatusCollector {
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([LaneStatus?]) -> Void = { [self] answers in
-            // An answer is nil if the lane has not answered in time.
+            // An answer is nil if the lane was skipped or has not answered in time.
             var rest = answers[...]
             let lanes = groups.map { group in
                 group.lanes.indices.map { index in

@@ -10,8 +10,8 @@ struct WorkerRoutes {
     let stalledLanes: () -> [Int]
     /// The conversion of all metrics to text, including the metrics whose values are in the snapshot.
     let metrics: (WorkerSnapshot) -> String
-    /// The pause of a scope; its end if the note is nil. The response is an error if the configuration does not
-    /// contain the scope.
+    /// The pause of a scope; the end of the pause if the note is nil. The response is an error if the configuration
+    /// does not contain the scope, or if a lane has not answered.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
     /// The routes that are open to every client.

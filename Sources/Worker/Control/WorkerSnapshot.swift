@@ -8,13 +8,13 @@ struct WorkerSnapshot: Sendable {
     struct Lane: Sendable {
         var number: Int
         var makesProgress: Bool
-        /// The status of the lane; nil if the lane has not answered in time.
+        /// The status of the lane; nil if the lane has ended, is stalled or has not answered in time.
         var status: LaneStatus?
     }
 
     var status: WorkerStatus
     var lanes: [Lane]
-    /// Lanes of earlier configurations, which settle the deliveries that they hold.
+    /// Lanes of retired generations that have not ended.
     var retired: [Lane]
 }
 

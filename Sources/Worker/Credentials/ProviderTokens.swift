@@ -76,7 +76,7 @@ struct ProviderTokens {
         sources.compactMap { name, source in source.newest.map { (name, .newest($0)) } }
     }
 
-    /// Signs the tokens that are due. Returns the new tokens.
+    /// Signs the tokens that are due, and drops unused keys after `rememberedSeconds`. Returns the new tokens.
     mutating func renew(_ now: Now, random: () -> UInt64) -> [(Credential.Name, ProviderTokenUpdate)] {
         dropExpired(now)
         var update: [(Credential.Name, ProviderTokenUpdate)] = []

@@ -35,7 +35,7 @@ final class HealthMonitor {
 
     func notifyStopping() { systemd.stopping() }
 
-    /// Starts the checks of lanes and the minute reports, which last until the process exits.
+    /// Starts the checks of lanes, the token renewal and the minute reports, which last until the process exits.
     func superviseLanes() {
         checkLanes()
         scheduleMinute()

@@ -15,7 +15,7 @@ final class LaneGroup: @unchecked Sendable {
     let version: PreparedVersion
     private(set) var lanes: [LaneHandle]
     private(set) var payloadSchemas: PayloadSchemas
-    /// The execution of channel commands; nil if the group accepts no commands, or has stopped accepting them.
+    /// The execution of channel commands; nil before its start, after its end, and if the group accepts no commands.
     private(set) var channels: ChannelCommandRuntime?
     private(set) var readiness: Readiness
     private var watchdog: LaneWatchdog
@@ -70,8 +70,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Starts the lanes in order. If a lane gets no thread, it and the following lanes count as ended, because they
-    /// hold no deliveries.
+    /// Starts the lanes in order. If a lane cannot start, that lane and the following lanes count as ended, because
+    /// they hold no deliveries.
     func start(_ start: (Int) throws(TransportError) -> LaneThread) throws(TransportError) {
         for index in lanes.indices {
             do throws(TransportError) {
@@ -83,8 +83,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Stops consuming, settles the deliveries and ends the lanes. The process continues. Returns the events that
-    /// follow immediately.
+    /// Stops consuming, settles the deliveries, and ends the lanes and the channel commands. The process continues.
+    /// Returns the events that follow immediately.
     func finish(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) -> [Event] {
         if !isStarted { lanes = lanes.map { _ in .ended } }
         for lane in undrained { lane.finish(deadlineSeconds: deadlineSeconds) }

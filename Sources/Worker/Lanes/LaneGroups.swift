@@ -10,7 +10,7 @@ import EventLoop
 final class LaneGroups: @unchecked Sendable {
     private let environment: LaneEnvironment
     private(set) var inForce: LaneGroup
-    /// The generation that has started and may take over.
+    /// The generation whose start has begun and that may take over; otherwise nil.
     var coming: LaneGroup?
     /// Retired generations that settle their deliveries, oldest first.
     var retired: [LaneGroup] = []
@@ -85,7 +85,8 @@ final class LaneGroups: @unchecked Sendable {
             .finish(deadlineSeconds: RolloutLimits.finishSecondsMax, handler: handler, on: loop) ?? []
     }
 
-    /// Removes a retired group. Returns the group, or nil if the number is unknown.
+    /// Removes a retired group, and restores the tokens of the remaining groups. Returns the group, or nil if the
+    /// number is unknown.
     func remove(_ number: Int) -> LaneGroup? {
         guard let index = retired.firstIndex(where: { $0.number == number }) else { return nil }
         defer { restoreTokens() }
@@ -139,9 +140,9 @@ extension LaneGroups {
         for (name, update) in tokens.renew(loop.now, random: loop.nextRandom) { send(update, of: name) }
     }
 
-    /// Puts the keys of the remaining groups in use, and sends their newest tokens to all lanes.
+    /// Puts the keys of all groups in use, and sends their newest tokens to all lanes.
     private func restoreTokens() {
-        // The replacement cannot fail, because these keys have signed before.
+        // Only a key that has not signed before can fail. The start of the key's generation then reports the error.
         try? tokens.replace(keys, loop.now, random: loop.nextRandom)
         for (name, update) in tokens.newest { send(update, of: name) }
     }

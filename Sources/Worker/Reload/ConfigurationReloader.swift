@@ -35,8 +35,9 @@ struct ConfigurationReloader: Sendable {
         latest = version
     }
 
-    /// Replaces the latest version. Returns nil if the contents are the same, because a file may be rewritten without
-    /// a change.
+    /// Makes `version` the latest version and returns it. If the contents are the same, keeps the latest version, logs
+    /// this and returns nil, because a file may be rewritten without a change. In both cases, later checks compare the
+    /// files with `version`.
     private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
         changes = FileChangeDetector(version.sources)
         guard version.digest != latest.digest else {

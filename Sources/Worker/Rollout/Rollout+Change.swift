@@ -18,7 +18,8 @@ extension Rollout {
         }
     }
 
-    /// Starts the change to the newest version. Waits while the maximum number of generations is retired.
+    /// Enters `steady`, and then starts the change to `newest`, if any. The change waits while the maximum number of
+    /// generations is retired.
     mutating func checkNewest(after current: Generation) -> [Action] {
         state = .steady(current: current)
         guard let version = newest else { return [] }
@@ -89,8 +90,8 @@ extension Rollout {
         return [.reportReadiness(lane: lane)]
     }
 
-    /// Decides whether the next generation takes over. The takeover happens if the next generation is ready or the
-    /// current generation is not ready.
+    /// Lets the next generation take over if that generation is ready or the current generation is not ready. Rolls the
+    /// next generation back if its time to become ready has passed.
     mutating func reviewWarming(_ now: MonotonicTime) -> [Action] {
         guard case .warming(let current, let next, let until) = state else { return [] }
         if next.isReady || !current.isReady { return takeOver(next, from: current, now) }
@@ -105,7 +106,7 @@ extension Rollout {
         return [.putInForce(next), .finish(current.number), .monitorQueues(next)] + checkNewest(after: next)
     }
 
-    /// Rolls back a generation whose lanes have started.
+    /// Rolls back a generation whose lanes may have started.
     mutating func retire(
         _ next: Generation, _ current: Generation, _ obstacle: Obstacle, _ now: MonotonicTime
     ) -> [Action] {

@@ -22,7 +22,7 @@ extension Rollout {
         ///
         /// - Parameter lane: the lane whose report caused the change.
         case readinessChanged(Int, isReady: Bool, lane: Int)
-        /// The end of consumption by all lanes of the generation.
+        /// The end of consumption by all lanes of the generation, except stalled lanes.
         case stoppedConsuming(Int)
         /// The end of a lane's drain. The broker redelivers the unfinished deliveries.
         case laneDrained(unfinished: Int)

@@ -8,7 +8,7 @@ import EventLoop
 /// deliveries and ends. Every change of a lane setting takes effect in this way.
 struct Rollout<Version: Equatable & Sendable>: Sendable {
     enum State: Equatable, Sendable {
-        /// The wait before any lane has started. The broker is unreachable or lacks a part of the topology. To:
+        /// The wait, before any lane has started, until the broker is reachable and has the topology. To:
         /// awaitingTopology of a newer version, steady, stopped.
         case awaitingTopology(next: Generation)
         /// One generation in force, and no change in progress. To: checking, stopping, stopped.
@@ -17,14 +17,15 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         case checking(current: Generation, next: Generation)
         /// The start of the next generation. To: steady, checking, retrying, stopping, stopped.
         case warming(current: Generation, next: Generation, until: MonotonicTime)
-        /// The delay after a temporary obstacle, before another attempt. To: checking, steady, stopping, stopped.
+        /// The delay after a `temporary` or `notReady` obstacle, before another attempt. To: checking, steady,
+        /// stopping, stopped.
         case retrying(current: Generation, next: Version, at: MonotonicTime)
         /// The drain of all generations. To: stopped.
         ///
         /// - Parameters:
         ///   - undrained: the number of lanes that may hold deliveries.
         ///   - unfinished: the number of deliveries that the broker redelivers.
-        ///   - until: the time at which the process exits, drained or not.
+        ///   - until: the time at which the process exits if lanes are still undrained.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
         /// The wait for the end of all generations, with the exit that follows.
         case stopped(WorkerExit)

@@ -9,12 +9,12 @@ enum RolloutLimits {
     static let brokerSecondsMax = 15
     /// Maximum time that new lanes may need to become ready while the current lanes are ready.
     static let readySecondsMax = 30
-    /// Delay before the next attempt to change the configuration after a temporary obstacle.
+    /// Delay before the next attempt to change the configuration after a `temporary` or `notReady` obstacle.
     static let retrySeconds = 10
     /// Maximum time that previous lanes may need to stop consuming before the change is announced nevertheless.
     static let announcementSecondsMax = 15
-    /// Maximum time that retired lanes may need to settle their deliveries. Afterward, the lanes close, and the
-    /// broker redelivers the unsettled deliveries.
+    /// Maximum time that retired lanes may need to settle their deliveries. Afterward, the lanes close, and the broker
+    /// redelivers the unacknowledged deliveries.
     ///
     /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane keeps the
     /// outcome in memory and publishes it later, because a results queue can stay full for hours.

@@ -65,8 +65,9 @@ final class SpanExporter: @unchecked Sendable {
         }
     }
 
-    /// Returns the number of spans that the collector rejected in an accepted request
-    /// (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). A client must not send rejected spans again.
+    /// Returns the number of spans that the collector rejected in an accepted request, and the reason; nil without
+    /// rejected spans (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). A client must not send rejected
+    /// spans again.
     private static func refused(by answer: HTTPResponse) -> (count: Int, why: String)? {
         let partial = (try? JSONDocument(answer.body))?.root["partialSuccess"]
         let number = partial?["rejectedSpans"]
