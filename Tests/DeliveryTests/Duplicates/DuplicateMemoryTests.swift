@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    // The channel is lost before the acknowledgments are sent.
+    // Each channel is lost before the acknowledgments are sent.
     @Test func bothPublishesOfARoundAreRecognizedAfterRepeatedLosses() {
         for verdict in [accepted, rejected, waits] {
             var channel = memory.openChannel()
