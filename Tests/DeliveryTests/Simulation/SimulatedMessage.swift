@@ -8,8 +8,8 @@ struct SimulatedMessage {
         case alert
         case background
         case voip
-        /// A request whose JSON member `expiration` is 0, which permits one attempt. Its AMQP property `expiration` lets
-        /// the broker expire the request if no worker consumes it in time.
+        /// A request whose JSON member `expiration` is 0, which permits one attempt. Its AMQP property `expiration`
+        /// lets the broker expire the request if no worker consumes it in time.
         case urgent
         /// A request that expires during the run.
         case perishable
