@@ -127,7 +127,7 @@ import Testing
             }
         }
 
-        /// Calls `close` once for each deadline.
+        /// Calls `close` once for each deadline, and waits for the end of all calls.
         ///
         /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls are one second apart.
         func close(deadlines: [Int] = [10]) {
@@ -223,7 +223,8 @@ import Testing
         #expect(try fixture.waitForReplies(2)[1]["id"]?.string == LaneAPNSHarness.id(number))
     }
 
-    /// A create command that another worker may have executed is not executed again. The worker only lists the channels.
+    /// A create command that another worker may have executed is not executed again. The worker only lists the
+    /// channels.
     @Test func aRedeliveredCreateOnlyListsTheChannels() throws {
         let fixture = try Fixture()
         fixture.send(1, Self.create, deliveryCount: 1)
