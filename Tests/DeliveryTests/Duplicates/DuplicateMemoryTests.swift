@@ -36,7 +36,8 @@ import Testing
             deliveryCount: count, fingerprint: fingerprint)
     }
 
-    /// Returns a task that waits for the first delivery. The task joins it before this function returns.
+    /// Returns a task that waits for the end of the first delivery. The task joins the delivery before this function
+    /// returns.
     private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<
         DuplicateMemory.FirstEnd?, Never
     > {
