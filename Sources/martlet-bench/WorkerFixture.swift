@@ -26,7 +26,7 @@ struct WorkerFixture {
     ///   - apps: The bundle IDs of the apps.
     ///   - keys: The number of keys, assigned to the apps in rotation. The first key is the simulator's
     ///     demonstration key.
-    ///   - shards: The number of shards of the request queue.
+    ///   - shards: The number of shards of the request queue; 1 for a queue without shards.
     ///   - nodes: The number of broker nodes, 1 or 3.
     ///   - options: Additional options of the simulator.
     ///   - more: Additional lines of the worker's configuration.

@@ -198,7 +198,7 @@ actor AMQPHarness {
         connection.start(handler)
     }
 
-    /// Records the states of a consumer from now on.
+    /// Records the states of a consumer from now on, except `disconnected`.
     func record(_ name: String, _ consumer: Consumer) {
         handler(of: consumer).onStatus = record(name)
     }
