@@ -99,7 +99,7 @@ struct LineChart {
 
     private func number(_ figure: Double) -> String { Figures.decimal(figure, places: 1) }
 
-    /// Formats the figure with commas between thousands.
+    /// Formats the figure with commas between thousands, or with one decimal place below 1.
     private func label(_ figure: Double) -> String {
         guard figure >= 1 || figure == 0 else { return Figures.decimal(figure, places: 1) }
         let digits = Array(Figures.decimal(figure, places: 0))
@@ -131,7 +131,7 @@ struct LineChart {
             let least = Swift.max(Swift.min(figures.min() ?? most, most), most / 1e6)
             isLogarithmic = most / least > LineChart.linearSpanMax
             if isLogarithmic {
-                // The ticks are 1, 2, 5, 10, and so on.
+                // Each tick is 1, 2 or 5 times a power of ten.
                 let steps = (-3...7).flatMap { power in [1, 2, 5].map { $0 * pow(10, Double(power)) } }
                 let first = steps.lastIndex { $0 <= least } ?? 0
                 let last = steps.firstIndex { $0 >= most } ?? steps.count - 1

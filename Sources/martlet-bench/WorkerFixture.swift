@@ -26,7 +26,7 @@ struct WorkerFixture {
     ///   - apps: The bundle IDs of the apps.
     ///   - keys: The number of keys, assigned to the apps in rotation. The first key is the simulator's
     ///     demonstration key.
-    ///   - shards: The number of shards of the request queue.
+    ///   - shards: The number of shards of the request queue; 1 for a queue without shards.
     ///   - nodes: The number of broker nodes, 1 or 3.
     ///   - options: Additional options of the simulator.
     ///   - more: Additional lines of the worker's configuration.
@@ -79,7 +79,7 @@ struct WorkerFixture {
         return [.broker: ofBroker, .simulator: simulator.processorTime]
     }
 
-    /// Removes all requests and results.
+    /// Removes the messages of the request queue, of its shards and of the results queue.
     func purge() async throws {
         for queue in [Self.requests, Self.results] + shards { try await testClient.purge(queue) }
     }
@@ -99,7 +99,7 @@ struct WorkerFixture {
         }
     }
 
-    /// Empties all queues, then fills the request queue.
+    /// Removes all requests and results, then publishes `count` requests.
     func refill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
         try await purge()
         try await fill(count, template, inShards: inShards)

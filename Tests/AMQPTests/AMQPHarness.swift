@@ -198,7 +198,7 @@ actor AMQPHarness {
         connection.start(handler)
     }
 
-    /// Records the states of a consumer from now on.
+    /// Records the states of a consumer from now on, except `disconnected`.
     func record(_ name: String, _ consumer: Consumer) {
         handler(of: consumer).onStatus = record(name)
     }
@@ -272,8 +272,8 @@ actor AMQPHarness {
         await closing?.close()
     }
 
-    /// Publishes each delivery to the queue "out" until the publish is confirmed. Acknowledges the delivery after the
-    /// confirm, or before the publish if `acknowledgesFirst` is true.
+    /// Publishes each delivery to the queue "out" until a publish is confirmed, at most 20 times. Acknowledges the
+    /// delivery after the confirm, or before the first publish if `acknowledgesFirst` is true.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
         handler(of: consumer).onDelivery = { [unowned self] delivery in

@@ -31,7 +31,7 @@ import Testing
         #expect(url.heartbeatSeconds == nil)
     }
 
-    // The timeout is in milliseconds. The steps have limits in whole seconds.
+    // The timeout is in milliseconds. The limits of the steps are in whole seconds, rounded up.
     @Test(arguments: [("2500", 3), ("1000", 1), ("1", 1)]) func theTimeoutLimitsEachStepOfAConnect(
         milliseconds: String, seconds: Int
     ) throws {

@@ -164,7 +164,7 @@ import Testing
                 held.append(next)
                 next += 1
             case 5..<8 where !held.isEmpty:
-                // Choose the oldest delivery a little more often than the other deliveries.
+                // The oldest delivery is chosen a little more often than the other deliveries.
                 let index = random.chance(percent: 5) ? 0 : random.below(held.count)
                 expect(window.acknowledge(held.remove(at: index), now: Self.time(now)))
             case 8 where !held.isEmpty:

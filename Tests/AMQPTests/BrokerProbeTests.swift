@@ -36,8 +36,8 @@ import Testing
     private static let exchangeUnbindOK = Peer.method(1, 40, 51)
     private static let missingExchange = close(404, "NOT_FOUND - no exchange 'results' in vhost '/'")
 
-    // With the plugin, the broker refuses the arguments. Without the plugin, the broker does not know the exchange
-    // type.
+    // With the plugin, the broker knows the exchange type, and usually refuses the arguments. Without the plugin, the
+    // broker does not know the exchange type.
     @Test(arguments: [
         (close(406, "PRECONDITION_FAILED - hash-header and hash-property are mutually exclusive"), true),
         (close(403, "ACCESS_REFUSED - access to exchange 'hashed' in vhost '/' refused for user 'worker'"), true),

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    // The last call of `pause` or `resume` decides, whatever the times between the calls.
+    // The last call of `pause` or `resume` determines the state, whatever the times between the calls.
     @Test(arguments: UInt64(1)...40)
     func theLastCallDecides(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in

@@ -30,7 +30,7 @@ struct PublisherBurstTests {
         }
     }
 
-    // Each message has one outcome, whether it was written or not.
+    // The outcome of each message is unknown, whether or not the message was written.
     @Test func aBurstOnALostConnectionIsUnknown() {
         AMQPHarness.play { harness in
             try harness.broker.start()

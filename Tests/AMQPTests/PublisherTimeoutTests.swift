@@ -183,7 +183,7 @@ import Testing
 
 extension AMQPHarness {
     /// Expects that the publisher replaces its channel on the same connection, and that messages are confirmed on the
-    /// new channel.
+    /// new channel. Closes the publisher.
     fileprivate func expectAnotherChannel(of publisher: Publisher, within limit: Duration) async {
         await wait("another channel", limit: limit) { states.contains("publisher waiting: timedOut") }
         #expect(publisher.unconfirmedCount == 0)

@@ -94,7 +94,7 @@ import Threads
             await publisher?.publish(message)
         }
 
-        /// Publishes small messages concurrently, and returns once each message is confirmed.
+        /// Publishes small messages concurrently, and expects a confirm of each message.
         func publish(_ count: Int, to queue: String) async {
             await withTaskGroup(of: PublishOutcome?.self) { group in
                 for number in 0..<count {
@@ -256,7 +256,7 @@ import Threads
                 held += bench.deliveries[seen...].map(\.tag)
                 seen = bench.deliveries.count
                 for _ in 0..<min(held.count, 1 + random.below(20)) {
-                    // The oldest delivery stays unsettled.
+                    // The oldest delivery stays unsettled while there are others.
                     let index = held.count == 1 ? 0 : 1 + random.below(held.count - 1)
                     consumer.acknowledge(held.remove(at: index))
                     acknowledged += 1

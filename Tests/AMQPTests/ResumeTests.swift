@@ -55,7 +55,8 @@ import Testing
             consumer.acknowledge(harness.deliveries[6].tag)
             await harness.wait("deliveries", limit: .seconds(1)) { harness.deliveries.count == 16 }
             #expect(consumer.unsettledCount == 10)
-            // The last call of `pause` or `resume` also decides while the consumer waits for settlements.
+            // While the consumer waits for settlements, the last call of `pause` or `resume` determines whether it
+            // consumes again.
             consumer.pause()
             await harness.wait("cancel") { harness.broker.queue("in")?.consumerCount == 0 }
             consumer.resume()
@@ -88,8 +89,8 @@ import Testing
         }
     }
 
-    // For any settlements and pauses, the channel stays open, no message is lost, and at most one and a quarter
-    // prefetches are unsettled.
+    // For any settlements and pauses, the channel stays open, no message is lost, and the number of unsettled
+    // deliveries is at most 1.25 times the prefetch.
     @Test(arguments: UInt64(1)...40) func unsettledDeliveriesAreBounded(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in
             var random = SeededRandom(seed: seed)

@@ -150,8 +150,8 @@ import Testing
         #expect(Self.text(deliver) == nil, "a delivery was read as another method")
     }
 
-    // Among the arguments are `basic.publish`, which only clients send, and `basic.recover-ok`, which answers a
-    // method that Martlet never sends.
+    // The methods include `basic.publish`, which only clients send, and `basic.recover-ok`, which answers a method that
+    // Martlet never sends.
     @Test(arguments: [(60, 40), (60, 111), (50, 10), (0, 0), (90, 31)] as [(UInt16, UInt16)])
     func aMethodThatNoBrokerSendsIsNotRead(classID: UInt16, id: UInt16) {
         #expect(Self.text(Self.payload(classID, id) { $0.raw(Array(repeating: 0, count: 100)) }) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Tests of hostile or broken clients. A limit ends each of their connections, and other clients are not affected.
+/// Tests of hostile or broken clients. Limits end their streams or connections, and other clients are not affected.
 @Suite struct HostileClientTests {
     private static let calm = "ENHANCE_YOUR_CALM"
 

@@ -79,8 +79,8 @@ struct RefusalStage {
         return peer
     }
 
-    /// Opens a TLS connection with this client certificate. If `isRegistered` is true, registers the certificate for
-    /// the team first.
+    /// Makes the simulator listen with TLS, and opens a connection with this client certificate. If `isRegistered` is
+    /// true, registers the certificate for the team first.
     func connect(showing issued: IssuedCertificate, isRegistered: Bool = true) throws -> FramePeer {
         try wire.listenWithinTLS()
         if isRegistered {

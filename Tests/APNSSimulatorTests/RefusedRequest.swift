@@ -17,7 +17,7 @@ struct RefusedRequest: Sendable, CustomTestStringConvertible {
 
     /// Creates a request that is to be refused.
     ///
-    /// - Parameter answer: the expected status and reason.
+    /// - Parameter answer: The expected status and reason.
     init(
         _ detail: String?, _ answer: String, _ what: String,
         _ send: @escaping @Sendable (RefusalStage) throws -> WireAnswer

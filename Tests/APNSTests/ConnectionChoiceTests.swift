@@ -40,7 +40,8 @@ import Testing
         #expect(choose([gate(open: 0, of: 100), gate(open: 11, of: 100)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 100), gate(open: 12, of: 100)], latest: 1) == 0)
         #expect(choose([gate(open: 0, of: 7), gate(open: 1, of: 7)], latest: 1) == 0)
-        // A connection that is full except for urgent pushes, or that drains, loses its lead.
+        // A draining connection has no lead. A connection whose free streams are reserved for urgent pushes has no lead
+        // for other pushes.
         let nearlyFull = [gate(open: 895, of: 1000), gate(open: 900, of: 1000)]
         #expect(choose(nearlyFull, isUrgent: false, latest: 1) == 0)
         #expect(choose(nearlyFull, latest: 1) == 1)

@@ -18,7 +18,7 @@ import Testing
         }
         // The number of times that APNs has processed each push.
         var processed: [Int: Int] = [:]
-        // The last served stream of each connection that has sent GOAWAY, and the newest stream of each connection.
+        // The last processed stream of each connection after a GOAWAY, and the newest processed stream of each.
         var ended: [ObjectIdentifier: Int32] = [:]
         var newest: [ObjectIdentifier: Int32] = [:]
         harness.apns.onRequest = { connection, stream in

@@ -58,7 +58,7 @@ final class FakeConnection: HTTP2ServerDelegate {
         var body: [UInt8] = []
         var closed: HTTP2ErrorCode?
 
-        /// The number of a push created by `PoolHarness.request`.
+        /// The number of a push created by `PoolHarness.request`; negative for another path.
         var number: Int { Int(self[":path"]?.suffix(6) ?? "").map { $0 - 100_000 } ?? -1 }
 
         subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -72,9 +72,9 @@ final class FakeConnection: HTTP2ServerDelegate {
     var requests: [Request] = []
     private var places: [Int32: Int] = [:]
     private var openCount = 0
-    /// Maximum number of streams that were open at the same time.
+    /// The maximum number of streams that were open at the same time.
     var openMax = 0
-    /// Number of open streams when the first GOAWAY arrived; nil before a GOAWAY.
+    /// The number of open streams when the first GOAWAY arrived; nil before a GOAWAY.
     var openAtGoAway: Int?
     var hasClosed = false
 
@@ -84,7 +84,7 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     func request(_ stream: HTTP2Stream) -> Request? { index(stream).map { requests[$0] } }
 
-    /// Streams that wait for an answer, oldest first.
+    /// The open streams, oldest first.
     var open: [HTTP2Stream] { requests.filter { $0.closed == nil }.map(\.stream) }
 
     func accept(_ stream: HTTP2Stream) { answer(stream, 200) }

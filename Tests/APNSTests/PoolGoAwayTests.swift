@@ -39,7 +39,8 @@ import Testing
         #expect(log.lines().contains { $0.contains(#""apns.reason":"Shutdown""#) })
     }
 
-    // A server that shuts down answers one push with `Shutdown` and accepts no more.
+    // A server that shuts down sends GOAWAY, answers one earlier push with `Shutdown`, and accepts the other earlier
+    // pushes.
     @Test func aServerShutdownLosesNoOtherPush() throws {
         let harness = try PoolHarness()
         harness.send()

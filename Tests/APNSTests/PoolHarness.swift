@@ -135,7 +135,7 @@ final class PoolHarness {
     /// Numbers of the completed pushes, in the order of completion.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var connects: Int { metrics.connects.value }
-    /// Number of resends.
+    /// The number of resends.
     var resent: Int { metrics.resent.value }
     var statistics: PoolStatistics { withPool { $0.statistics } }
 

@@ -24,8 +24,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
-    // Pushes that are sent together are also answered together. A push that is sent in between would wait for all of
-    // these answers.
+    // Pushes that are sent together are also answered together. If they used all streams, a more urgent push would wait
+    // for their answers.
     @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)

@@ -127,7 +127,7 @@ import Testing
             }
         }
 
-        /// Calls `close` once for each deadline.
+        /// Calls `close` once for each deadline, and waits for the end of all calls.
         ///
         /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls are one second apart.
         func close(deadlines: [Int] = [10]) {
@@ -223,7 +223,8 @@ import Testing
         #expect(try fixture.waitForReplies(2)[1]["id"]?.string == LaneAPNSHarness.id(number))
     }
 
-    /// A command that another worker may have executed creates no second channel.
+    /// A create command that another worker may have executed is not executed again. The worker only lists the
+    /// channels.
     @Test func aRedeliveredCreateOnlyListsTheChannels() throws {
         let fixture = try Fixture()
         fixture.send(1, Self.create, deliveryCount: 1)
@@ -242,7 +243,7 @@ import Testing
         #expect(fixture.replies.count == 1 && fixture.queue?.unsettled == 0 && fixture.queue?.ready.isEmpty == true)
     }
 
-    /// A command whose reply cannot be published in time stays in its queue for other workers.
+    /// A command without a reply by the deadline returns to its queue for other workers.
     @Test func closeLeavesACommandWhoseReplyIsLate() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }

@@ -120,7 +120,8 @@ final class LaneAPNSHarness {
         SimulatedNetwork.apns(environment, worker: 0)
     }
 
-    /// Signs the tokens that the first lane requested, as the process does. Returns the number of requested tokens.
+    /// Processes the requests for new tokens as the process does, and passes each answer to the first lane. Returns the
+    /// number of requests.
     func signTokens() -> Int {
         let asked = seen.refusals
         seen.refusals = []

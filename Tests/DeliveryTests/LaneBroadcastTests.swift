@@ -14,8 +14,8 @@ import Testing
     /// A channel of the other environment.
     private static let elsewhere = "ZWxzZS1lbHNlLWVsc2U="
 
-    /// Returns a fixture with one app that may broadcast, a channel of each kind, and a channel in the other
-    /// environment.
+    /// Returns a fixture with one app that may broadcast, a channel of each storage policy, and a channel in
+    /// the other environment.
     private static func fixture() throws -> LaneAPNSHarness {
         let fixture = try LaneAPNSHarness()
         fixture.harness.onLoop { enable(fixture) }

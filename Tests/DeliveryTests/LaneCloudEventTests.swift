@@ -21,7 +21,7 @@ import Testing
     ///
     /// - Parameters:
     ///   - id: The id of the request itself.
-    ///   - request: The request in place of a valid request; nil for an event without data.
+    ///   - request: The request in place of a valid request; `.some(nil)` for an event without data.
     private func publish(
         _ fixture: LaneAPNSHarness, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
         version: String = "1.0", request: String?? = .none

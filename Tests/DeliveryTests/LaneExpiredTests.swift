@@ -133,7 +133,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 2 })
     }
 
-    /// Publishes while the lane does not consume, so that the messages expire.
+    /// Publishes a request while the lane does not consume, so that the request expires. Then waits for a result.
     private func expire(_ publish: () -> Void) throws {
         let before = fixture.results
         try #require(fixture.harness.pause(.everything))

@@ -96,7 +96,7 @@ final class LaneHarness {
     var isReady: Bool { state.readyLanes.count == lanes.count }
     var stops: Int { state.stops }
     var publishingFailure: String? { state.publishingFailure }
-    /// The deliveries that the drains left unfinished; nil before the last drain has ended.
+    /// The number of deliveries that the drains left unfinished; nil before the last drain has ended.
     var unfinished: Int? { state.unfinished.count >= lanes.count ? state.unfinished.reduce(0, +) : nil }
     /// The number of ended lanes.
     var ended: Int { state.unfinished.count }
@@ -146,7 +146,7 @@ final class LaneHarness {
         return loop.enter { lane.assumeIsolated { body($0) } }
     }
 
-    /// Calls the closure before each delivery to the first lane.
+    /// Calls the closure with each delivery before the first lane handles it.
     func watchDeliveries(_ see: @escaping @Sendable (IncomingMessage) -> Void) {
         withLane { lane in
             for consumer in lane.pipeline.session.consumers { consumer.wrapHandler { DeliveryTap($0, before: see) } }
@@ -163,7 +163,8 @@ final class LaneHarness {
         return state.status
     }
 
-    /// Pauses or resumes a scope in all lanes. Returns whether all lanes have the scope.
+    /// Pauses or resumes a scope in each lane, up to the first lane without the scope. Returns whether all lanes have
+    /// the scope.
     func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool {
         lanes.allSatisfy { lane in
             state.isKnown = nil
@@ -213,7 +214,7 @@ final class LaneHarness {
         }
     }
 
-    /// Releases the ended lanes. Returns whether the first lane was deallocated.
+    /// Releases the lanes and waits for a minute of virtual time. Returns whether the first lane was deallocated.
     func releasesLanes() -> Bool {
         weak let lane = lanes.first
         lanes = []

@@ -203,7 +203,7 @@ import Testing
         let waiting = Self.waitQueues(fixture).reduce(0) { $0 + $1.ready.count }
         #expect(fixture.results + waiting + (fixture.harness.queue()?.ready.count ?? 0) == 4)
         #expect(fixture.harness.queue()?.ready.count == 2)
-        // Each request is requeued once, since the draining lane does not receive it again.
+        // Both requests are requeued only once, since the draining lane does not receive them again.
         #expect(fixture.harness.broker.requeued == 2)
     }
 

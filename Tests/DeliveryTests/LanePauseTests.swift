@@ -73,7 +73,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 6 })
     }
 
-    /// With all scopes paused, the lane still consumes requests and moves them to wait queues.
+    /// With all used scopes paused, the lane still consumes requests and moves them to wait queues.
     @Test(arguments: [PauseScope.key(SimulatedApps.keyID(0)), .topic(SimulatedApps.bundleID(0))])
     func pausingAllUsedScopesDoesNotStopTheLane(_ scope: PauseScope) throws {
         let fixture = try LaneAPNSHarness()

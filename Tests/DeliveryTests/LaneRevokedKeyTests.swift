@@ -52,7 +52,7 @@ private final class Record {
 
     private let fixture: LaneAPNSHarness
     private var messages: [String: Message] = [:]
-    /// The outcomes by request id.
+    /// The outcome and the number of attempts by request id, such as `accepted after 1`.
     private(set) var outcomes: [String: String] = [:]
 
     init(_ fixture: LaneAPNSHarness) {

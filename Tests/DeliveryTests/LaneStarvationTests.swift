@@ -13,7 +13,7 @@ import Testing
 
     /// Returns a harness with two apps, each with its own key and endpoint.
     ///
-    /// - Parameter prefetch: Less than the number of requests for the unreachable endpoint.
+    /// - Parameter prefetch: The maximum number of requests in flight.
     private func fixture(prefetch: Int) throws -> LaneAPNSHarness {
         try LaneAPNSHarness(inFlightMax: prefetch, keys: 2, environments: [.sandbox, .production], apps: 2)
     }

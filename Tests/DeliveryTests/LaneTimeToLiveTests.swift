@@ -70,7 +70,7 @@ import Testing
         #expect(fixture.pushes.map(expiration) == [nil, nil, nil, nil])
     }
 
-    /// A producer that writes the worker's header can shorten nothing but its own request.
+    /// A producer that writes the worker's header can shorten only the life of its own request.
     @Test(arguments: [Int64.min, -1, 0, .max]) func aForgedDeadlineAffectsOnlyItsRequest(_ deadline: Int64) throws {
         fixture.harness.request(
             LaneAPNSHarness.message(1, app: 0),

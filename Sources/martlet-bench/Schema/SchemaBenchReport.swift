@@ -11,7 +11,7 @@ struct SchemaBenchReport {
     var python: [Double] = []
     /// The nanoseconds per request of each batch, with Martlet.
     var martlet: [Double] = []
-    /// The number of allocations by a thousand requests; nil if valgrind is missing.
+    /// The number of allocations by a thousand requests; nil if valgrind is missing or reports no count.
     var allocations: Int?
     var growth: SchemaGrowth?
     var compileGrowth: CompileGrowth?

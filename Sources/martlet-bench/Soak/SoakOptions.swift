@@ -11,7 +11,7 @@ struct SoakOptions {
     var messages = 1_000_000
     /// The number of requests between two measurements of the worker's memory.
     var messagesPerRound = 25_000
-    /// Whether the benchmark fails if memory grows; false with `--quick`.
+    /// Whether the limits of the memory growth and of the accepted pushes apply; false with `--quick`.
     var enforcesLimits = true
 
     init() {}

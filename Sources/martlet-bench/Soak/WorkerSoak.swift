@@ -31,7 +31,7 @@ struct WorkerSoak {
         return growth
     }
 
-    /// Waits for `count` results, then empties the queues.
+    /// Waits for `count` results, then removes them.
     private func awaitResults(_ count: Int, _ fixture: WorkerFixture, _ worker: ChildProcess) async throws {
         let deadline = ContinuousClock.now + .seconds(Self.roundSecondsMax)
         while true {

@@ -50,7 +50,7 @@ import Testing
             ] {
                 #expect(lines.contains { $0 == line }, "\(line)")
             }
-            // Each family has one HELP and one TYPE, directly followed by its samples. The text ends with a line feed.
+            // Each family has one TYPE line. The text ends with a line feed.
             #expect(lines.filter { $0.hasPrefix("# TYPE") }.count == Set(lines.filter { $0.hasPrefix("# TYPE") }).count)
             #expect(response.body.hasSuffix("\n"))
         }

@@ -271,7 +271,7 @@ private struct SecuredWire {
         return peer
     }
 
-    /// Connects a peer that sends these bytes instead of TLS.
+    /// Connects a peer that sends only these bytes.
     func connect(_ bytes: [UInt8]) -> BytePeer {
         let peer = BytePeer(bytes)
         wire.loop.enter { _ = wire.loop.connect(to: Self.endpoint, handler: peer) }

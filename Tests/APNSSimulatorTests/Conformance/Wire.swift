@@ -43,7 +43,7 @@ struct Wire {
 
     var loop: VirtualLoop { apns.loop }
 
-    /// Opens a connection. Waits for the server's first SETTINGS.
+    /// Opens a connection. If `waits` is true, waits for the server's first frame or the end of the connection.
     func connect(_ behavior: FramePeer.Behavior = .good, to endpoint: Endpoint? = nil, waits: Bool = true) -> FramePeer
     {
         let peer = FramePeer(behavior)
@@ -92,7 +92,7 @@ struct Wire {
 
     /// Sends a push, and waits for the answer.
     ///
-    /// - Parameter peer: the connection; nil for a new connection.
+    /// - Parameter peer: The connection; nil for a new connection.
     func push(
         _ changes: KeyValuePairs<String, String?> = [:], more: [(String, String)] = [], body: String = alert,
         on peer: FramePeer? = nil
@@ -110,7 +110,7 @@ struct Wire {
 
     /// Sends a request, and waits for the answer.
     ///
-    /// - Parameter stream: the stream; nil for the connection's next stream.
+    /// - Parameter stream: The stream; nil for the connection's next stream.
     func exchange(
         _ fields: [(String, String)], body: [UInt8], on peer: FramePeer? = nil, stream: UInt32? = nil
     ) -> WireAnswer {
@@ -137,8 +137,8 @@ func expectAccepted(
 /// Expects a refusal: a HEADERS frame with the status and the IDs, and then a DATA frame with JSON that ends the stream.
 ///
 /// - Parameters:
-///   - body: the JSON.
-///   - id: the value of `apns-id`; nil for a new ID of the server.
+///   - body: The JSON.
+///   - id: The value of `apns-id`; nil for a new ID of the server.
 func expectRefused(
     _ answer: WireAnswer, _ status: Int, _ body: String, id: String? = Wire.id,
     sourceLocation: SourceLocation = #_sourceLocation

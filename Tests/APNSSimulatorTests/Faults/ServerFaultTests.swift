@@ -169,8 +169,8 @@ import Testing
         #expect(wire.apns.server.faults.entries.map(\.fault.id) == ["made"])
     }
 
-    /// Applies random faults of all kinds to a well-behaved client and to a client that resets its streams. In the
-    /// end, all requests are counted and none is pending.
+    /// Applies random faults of many kinds to clients that reset some of their streams. In the end, all requests are
+    /// counted and none is pending.
     @Test(arguments: 1...15 as ClosedRange<UInt64>) func mixedFaultsLeaveNoPendingRequests(seed: UInt64) throws {
         let apns = try VirtualAPNS(seed: seed) { configuration, state in
             configuration.faultSeed = seed

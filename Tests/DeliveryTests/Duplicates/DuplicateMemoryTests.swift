@@ -36,7 +36,8 @@ import Testing
             deliveryCount: count, fingerprint: fingerprint)
     }
 
-    /// Returns a task that waits for the first delivery. The task joins it before this function returns.
+    /// Returns a task that waits for the end of the first delivery. The task joins the delivery before this function
+    /// returns.
     private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<
         DuplicateMemory.FirstEnd?, Never
     > {
@@ -232,7 +233,7 @@ import Testing
         }
     }
 
-    // The channel is lost before the acknowledgments are sent.
+    // Each channel is lost before the acknowledgments are sent.
     @Test func bothPublishesOfARoundAreRecognizedAfterRepeatedLosses() {
         for verdict in [accepted, rejected, waits] {
             var channel = memory.openChannel()

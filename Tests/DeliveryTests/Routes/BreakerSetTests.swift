@@ -27,7 +27,7 @@ import Testing
             return breakers.record(outcome, of: UUIDValue(high: 1, low: number), pass, now, random: random)
         }
 
-        /// Admits a push and records its answer immediately.
+        /// Admits a push and records its answer immediately. Returns nil if the push is not admitted.
         func push(_ route: Route, _ status: Int, _ reason: Reason? = nil, connection: Int = 0) -> BreakerSet
             .Consequence?
         {
@@ -368,7 +368,7 @@ import Testing
         #expect(fixture.breakers.opening(at: .endpoint(0)) != nil)
     }
 
-    // The server accepts connections, but ends them or stays silent.
+    // The server accepts connections, but answers no push.
     @Test func aSilentEndpointIsHeldAlthoughItsConnectionsAreUp() {
         let fixture = Fixture()
         for number in 1...EndpointEvidence.messagesMin {

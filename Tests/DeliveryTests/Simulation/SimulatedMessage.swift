@@ -8,8 +8,8 @@ struct SimulatedMessage {
         case alert
         case background
         case voip
-        /// A request with `expiration` 0, which permits one attempt. The broker also expires the request if no worker
-        /// consumes it in time.
+        /// A request whose JSON member `expiration` is 0, which permits one attempt. Its AMQP property `expiration`
+        /// lets the broker expire the request if no worker consumes it in time.
         case urgent
         /// A request that expires during the run.
         case perishable
@@ -42,7 +42,7 @@ struct SimulatedMessage {
     /// The payload; empty if the request is never pushed.
     let payload: [UInt8]
     let deviceToken: String
-    /// The expiration in UNIX seconds; nil without an expiration.
+    /// The expiration in UNIX seconds, or 0 for one attempt; nil without an expiration.
     let expiration: Int64?
     /// The times of all publishes. A producer that receives no confirm publishes the same id and body again.
     var publishedAfterMilliseconds: [Int] = []

@@ -19,7 +19,7 @@ final class SimulatedWorker {
     let lanes: [Lane]
     private let loop: VirtualLoop
     private let host = SimulatedHost()
-    /// Whether the worker drains. A killed worker also drains, to free its memory.
+    /// Whether `drain` has been called, also to free the memory of a killed worker.
     private(set) var isEnding = false
     private(set) var isDraining = false
     var isDead: Bool { !host.isUp }

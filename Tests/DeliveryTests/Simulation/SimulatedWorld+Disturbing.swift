@@ -21,7 +21,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// Begins a disturbance and schedules its end.
+    /// Begins a disturbance and schedules its end. Does not kill or drain a worker that is already dead or draining.
     ///
     /// - Parameter worker: The affected worker; nil for a random worker.
     func disturb(_ kind: Disturbance.Kind, milliseconds: Int, worker: SimulatedWorker? = nil) {
@@ -117,7 +117,7 @@ extension SimulatedWorld {
                 action: action, share: share))
     }
 
-    /// Cuts a random connection while data is in transit.
+    /// Cuts a random connection after a random number of further bytes in one direction.
     private func cut() {
         let open = loop.network.connections.filter(\.isOpen)
         guard !open.isEmpty else { return }

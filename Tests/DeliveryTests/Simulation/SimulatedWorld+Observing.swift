@@ -5,7 +5,7 @@ import TestKit
 
 /// The observation of a run, recorded in its report.
 extension SimulatedWorld {
-    /// The time after which a delayed answer has arrived.
+    /// The time, in addition to `answerDelay`, after which an answer has arrived.
     private static let answerLatency = Duration.milliseconds(100)
     private static let deathSecondsMax = 3
 

@@ -6,7 +6,7 @@ extension SimulationOracle {
         static let lossesMin = 5
 
         let outcomes: Set<String>
-        /// The second and third word of a dead letter's routing key, or the second word alone.
+        /// The permitted beginnings of a dead letter's routing key, without `dead.`.
         let deadLetters: [String]
 
         init(_ message: SimulatedMessage, _ settings: SimulatedSettings) {

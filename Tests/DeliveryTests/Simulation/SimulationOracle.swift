@@ -16,7 +16,7 @@ struct SimulationOracle {
         var deadClass: String?
     }
 
-    /// The maximum number of failed deliveries. RabbitMQ 4 drops a message after more failed deliveries.
+    /// The maximum number of failed deliveries. After more, RabbitMQ 4 removes a message from its queue by default.
     static let deliveriesMax = 20
 
     let report: SimulationReport
@@ -105,7 +105,8 @@ struct SimulationOracle {
         }
     }
 
-    /// Checks that each delivery has one result, and that possible duplicates are marked.
+    /// Checks that there are no more different results than deliveries, and that at most one result is marked neither
+    /// as a duplicate nor as a possible duplicate.
     private func checkRepeats(_ results: [ReadResult], _ publish: SimulationReport.Publish) -> [String] {
         let different = Set(results)
         let deliveries = publish.arrivals + publish.requeues

@@ -34,7 +34,7 @@ struct SimulationReport {
         /// The time of the push by the clock of APNs.
         var unixSeconds: Int64
         var worker: Int
-        /// Whether a living worker received the answer.
+        /// Whether a living worker received the answer; false for a refused push.
         var wasAnswered = false
         /// Whether the same worker already had the answer that APNs accepted an identical push.
         var wasNeedless = false

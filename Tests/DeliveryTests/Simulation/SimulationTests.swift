@@ -7,8 +7,9 @@ import Threads
 
 @Suite(.serialized) struct SimulationTests {
     /// The seeds to run. `MARTLET_SEEDS` sets the number of seeds, `MARTLET_SEED_FIRST` the first seed, and
-    /// `MARTLET_SEED` a single seed, which the message of a failure names. `MARTLET_SEED_MESSAGES` sets the number of
-    /// requests in a run. With `MARTLET_STOPS`, the test stops at the first failure.
+    /// `MARTLET_SEED` a single seed, whose story is printed. The message of a failure names the seed.
+    /// `MARTLET_SEED_MESSAGES` sets the number of requests in a run. With `MARTLET_STOPS`, the test stops at the first
+    /// failure.
     private static var seeds: [UInt64] {
         if let seed = environment("MARTLET_SEED") { return [seed] }
         let first = environment("MARTLET_SEED_FIRST") ?? 1
