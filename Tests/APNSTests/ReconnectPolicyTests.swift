@@ -23,7 +23,7 @@ import Testing
             waits.append(wait(policy, at: now))
             now = policy.nextConnect(now)
         }
-        // Each random number selects a delay in the upper third of the range.
+        // The maximum random number selects a delay in the upper third of the range.
         for (index, wait) in waits.enumerated() {
             let span = min(pow2(index), 9)
             #expect(wait >= max(1, span * 0.66) && wait <= max(span, 1.5), "failure \(index + 1): \(wait) s")

@@ -211,7 +211,7 @@ final class Wire {
         }
     }
 
-    /// Connects, and runs until `isDone`.
+    /// Connects, and runs until `isDone` returns true or the limit elapses. Returns the outcome of the run.
     @discardableResult
     func start(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Outcome {
         loop.enter { client.transport = connector.connect(client) }

@@ -116,7 +116,7 @@ struct DeadLetterQueue {
         try #require(outcomes.allSatisfy { $0 == .confirmed })
     }
 
-    /// Consumes all messages of a queue and checks their number.
+    /// Consumes all messages of a queue, checks their number, and returns them.
     func consume(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
         let queue = "\(prefix).\(word)"
         let taken = count > 0 ? try await BrokerClients.consume(count, from: queue, at: url) : []

@@ -28,7 +28,8 @@ extension ToolTests {
                 connections: 4, streams: 100, devices: 1000, authorization: try simulator.authorization(),
                 in: directory)
             let authority = try directory.read("ca.pem")
-            // Throws unless each push is answered with 200.
+            // Returns the CPU time that the simulator uses for the pushes. Throws unless each push is answered with
+            // 200.
             @Sendable func time(_ requests: Int) async throws -> Duration {
                 let before = simulator.process.processorTime
                 _ = try await load.run(requests, port: simulator.port)
