@@ -98,8 +98,8 @@ import Testing
         let windows = begun.indices.map { first in begun[first...].prefix { $0 < begun[first] + .seconds(60) }.count }
         #expect(windows.allSatisfy { $0 <= max(1, limit) })
         #expect(seed > 0 || windows.max() == max(1, limit), "without delays, the limit was not reached")
-        // Half of the connects are immediate, and the others are spread over the minute. The test waits for up to 3 s
-        // more.
+        // Half of the connects are immediate, and the others are spread over the minute. The test delays each connect
+        // by up to 3 s.
         let spread = 60.0 / Double(max(1, limit) - max(1, limit / 2) + 1)
         #expect(zip(begun, begun.dropFirst()).allSatisfy { $0.duration(to: $1) <= .seconds(spread + 3.1) })
     }
