@@ -23,7 +23,7 @@ import Testing
             waits.append(wait(policy, at: now))
             now = policy.nextConnect(now)
         }
-        // Each random number selects a delay in the upper third of the range.
+        // The maximum random number selects a delay in the upper third of the range.
         for (index, wait) in waits.enumerated() {
             let span = min(pow2(index), 9)
             #expect(wait >= max(1, span * 0.66) && wait <= max(span, 1.5), "failure \(index + 1): \(wait) s")
@@ -98,8 +98,8 @@ import Testing
         let windows = begun.indices.map { first in begun[first...].prefix { $0 < begun[first] + .seconds(60) }.count }
         #expect(windows.allSatisfy { $0 <= max(1, limit) })
         #expect(seed > 0 || windows.max() == max(1, limit), "without delays, the limit was not reached")
-        // Half of the connects are immediate, and the others are spread over the minute. The test waits for up to 3 s
-        // more.
+        // Half of the connects are immediate, and the others are spread over the minute. The test delays each connect
+        // by up to 3 s.
         let spread = 60.0 / Double(max(1, limit) - max(1, limit / 2) + 1)
         #expect(zip(begun, begun.dropFirst()).allSatisfy { $0.duration(to: $1) <= .seconds(spread + 3.1) })
     }

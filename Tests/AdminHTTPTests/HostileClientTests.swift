@@ -179,7 +179,7 @@ import Testing
         try await run(.with { $0.connectionsMax = 10 }) { harness in
             var clients: [RawHTTPClient] = []
             for _ in 0..<10 { clients.append(try await harness.connect()) }
-            // A client that waits for an answer keeps its connection.
+            // A client that waits for an answer is displaced last.
             clients[0].send("GET", "/wait")
             try await harness.loop.wait { harness.server.pending.count == 1 }
             for _ in 0..<5 { #expect(try await harness.connect().request("GET", "/").status == 200) }
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    // A client that does not read its answer counts as waiting, like a client without a request.
+    // A client that does not read its answer may be displaced, like a client that has sent no request.
     @Test(arguments: limitsOfThree)
     func `Clients that do not read their answers are displaced`(
         _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable

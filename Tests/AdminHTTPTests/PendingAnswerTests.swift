@@ -126,7 +126,7 @@ import Testing
             let (client, idle) = (try await harness.connect(), try await harness.connect())
             client.send("GET", "/wait")
             try await harness.loop.wait { queue.waiting.count == 1 }
-            // This connection was opened at the same time, and its deadline has passed.
+            // The idle connection, which was opened with the other connection, is closed at its deadline.
             #expect(try await idle.rest() == "")
             queue.waiting[0].answer(.echo(queue.waiting[0].request))
             #expect(try await client.response().status == 200)

@@ -69,7 +69,7 @@ import Testing
         )
     }
 
-    // A policy does not override an argument.
+    // A policy neither raises a limit of the arguments nor overrides `x-overflow`.
     @Test(arguments: [
         (["x-overflow": "reject-publish", "x-max-length": "3"], [:]),
         (["x-overflow": "reject-publish", "x-max-length": "3"], ["max-length": "9", "overflow": "drop-head"]),

@@ -202,7 +202,7 @@ import Testing
             ])
     }
 
-    // A foreign policy overrides the argument, and an operator policy overrides both.
+    // A limit in a foreign policy applies even if the argument turns the limit off.
     @Test func aDeliveryLimitOfAnotherPolicyIsReported() {
         for version in [BrokerVersion(3, 13), BrokerVersion(4, 0)] {
             var snapshot = snapshot(of: topology, version: version)

@@ -284,7 +284,7 @@ private final class Harness {
         }
     }
 
-    /// Returns the property that an empty object lacks under the current schema.
+    /// Returns the property that an empty object lacks under the current schema; nil if the object is valid.
     func lacks() throws -> String? {
         let violation = SchemaValidator(reloader.current.files[0].schema).firstViolation(
             in: try JSONDocument("{}").root)

@@ -42,7 +42,8 @@ import YAML
         #expect(lines.first == "# yaml-language-server: $schema=config.schema.json")
     }
 
-    // Without comment signs, the example is valid, contains each key of the schema, and shows the defaults.
+    // Without comment signs, the example is valid, contains each key of the schema, and shows the
+    // defaults of `limits` and `retry`.
     @Test func theExampleNamesEveryKeyWithItsDefault() throws {
         let example = try YAMLDocument(lines.map(Self.uncommented).joined(separator: "\n"))
         let schema = try JSONDocument(PrintedSchema.config.text)

@@ -1,6 +1,6 @@
 import Crypto
 
-/// A certificate created by `openssl req`, and files created from it by `openssl pkcs12` and `openssl pkcs8`. The
+/// Certificates created by `openssl req`, and files created from them by `openssl pkcs12` and `openssl pkcs8`. The
 /// passphrase is `secret`.
 enum SampleCertificates {
     static let certificate = """

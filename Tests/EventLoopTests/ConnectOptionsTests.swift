@@ -59,7 +59,7 @@ import Threads
         override func closed(_ error: TransportError?) { ended(error) }
     }
 
-    /// Connects to a listener on `host`, and reads the options of the client's socket.
+    /// Connects to a listener on `host`. Returns the options of the client's socket, or the error of the connection.
     private static func connect(
         to host: String, _ options: ConnectOptions
     ) async -> Result<Seen, TransportError> {

@@ -30,7 +30,7 @@ import Threads
         }
     }
 
-    /// A handler that records the outcome of a connection.
+    /// A handler that reports the outcome of a connection when the connection is closed.
     private final class Client: ByteStreamHandler {
         enum Outcome: Sendable, Equatable {
             case connected([UInt8])

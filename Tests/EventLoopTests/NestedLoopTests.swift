@@ -5,7 +5,8 @@ import Testing
 @Suite struct GuestLoopTests {
     private static let place = Endpoint(host: "server", port: 1)
 
-    /// A handler that echoes received bytes, and records whether the guest ran at that time.
+    /// A handler that sends three bytes, echoes received bytes up to a limit, and records whether the guest runs at
+    /// each event.
     private final class Echo: ByteStreamHandler {
         var events: [String] = []
         let bytesMax: Int

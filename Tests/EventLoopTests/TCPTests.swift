@@ -5,7 +5,7 @@ import Threads
 @testable import EventLoop
 
 @Suite struct TCPTests {
-    /// A handler that echoes received bytes, and closes when the peer does.
+    /// A handler that echoes received bytes, and closes after the peer's last byte is echoed.
     private final class Echo: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: 1 << 20)

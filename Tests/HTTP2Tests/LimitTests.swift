@@ -144,8 +144,8 @@ import Testing
         #expect(harness.server.requests.count == 5)
     }
 
-    /// The client sends many requests and reads nothing. The server then stops reading. The output that it stores
-    /// exceeds the limit by at most one frame.
+    /// The client sends many requests and stops reading. The server then stops reading and, after a minute, disconnects
+    /// the client. The output that the server stores exceeds the limit by at most one frame.
     @Test func aClientThatDoesNotReadIsDisconnected() throws {
         let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 4000),
@@ -206,7 +206,7 @@ import Testing
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 
-    /// A hundred thousand PINGs exceed the limit of pending acknowledgments.
+    /// The acknowledgments of 3,000 PINGs exceed the limit of pending acknowledgments.
     @Test func aFloodEndsTheConnection() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // The bytes after the frame belong to another frame.
+    // An incomplete frame header and a frame of another type have no stream ID.
     @Test func onlyACompleteHeadersFrameHasAStreamID() {
         let frame: [UInt8] = [0, 0, 0, 1, 4, 0, 0, 0, 7]
         frame.withUnsafeBytes { bytes in

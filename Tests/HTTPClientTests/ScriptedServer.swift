@@ -12,7 +12,7 @@ enum ScriptedServer {
         case closed
         /// Silence after the bytes.
         case silence
-        /// A repetition of the bytes.
+        /// An endless repetition of the bytes.
         case again
     }
 

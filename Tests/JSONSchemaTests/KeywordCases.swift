@@ -12,7 +12,7 @@ struct KeywordCase: CustomTestStringConvertible {
         self.invalid = invalid
     }
 
-    /// All invalid values violate the same keyword at the value itself.
+    /// Creates a case whose invalid values all violate one keyword at the value itself.
     init(_ schema: String, _ keyword: String, valid: [String], invalid: [String]) {
         self.init(schema, valid: valid, invalid: invalid.map { ($0, keyword, "") })
     }

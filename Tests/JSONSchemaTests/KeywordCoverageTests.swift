@@ -111,7 +111,7 @@ private struct CaseGroup {
     }
 }
 
-/// The writing of a copy of a schema that has only the selected keywords, at all depths.
+/// A writer of copies of schemas that have only the selected keywords, at all depths.
 private enum SchemaCopy {
     static func write(_ schema: JSONValue, to json: inout JSONWriter, _ isWanted: (String) -> Bool) {
         switch schema.kind {

@@ -41,7 +41,7 @@ struct SchemaDocumentationTests {
         }
     }
 
-    /// Returns a property's schema together with the definitions to which it refers.
+    /// Returns a property's schema together with all definitions of `schema`.
     private func alone(_ property: JSONValue, in schema: JSONValue) throws -> JSONDocument {
         var json = JSONWriter()
         json.beginObject()

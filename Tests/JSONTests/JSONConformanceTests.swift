@@ -73,7 +73,7 @@ struct JSONConformanceTests {
         #expect(code(refusing: [quote, 0xF0, 0x9F, 0x98]) == .truncated)
     }
 
-    /// Every proper prefix of a valid document is an error, and no changed byte crashes the parser.
+    /// Every prefix that ends within the object is an error, and no changed byte crashes the parser.
     @Test func survivesCutsAndChanges() throws {
         let text = Array(#"{"a":[1.5e3,"\uD83D\uDE00é",true,null,{"b":{}}],"c":"\\"} "#.utf8)
         let parser = JSONParser()

@@ -317,7 +317,7 @@ import Testing
         #expect(uncounted.exit.status == .exited(0))
     }
 
-    // No result is published without a consumer.
+    // Without a worker, no result is published.
     @Test func publishWithWaitReportsCausesOfMissingResults() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "idle")

@@ -95,7 +95,7 @@ import YAML
         #expect(container.value.at(pointer: "/ports/0/containerPort")?.int == port)
         let service = try Self.object("Service", in: "base/service.yaml")
         #expect(service.root.at(pointer: "/spec/ports/0/port")?.int == port)
-        // Otherwise, Prometheus would not find workers that are not ready.
+        // Prometheus must also find workers that are not ready.
         #expect(service.root.at(pointer: "/spec/publishNotReadyAddresses")?.bool == true)
         let monitor = try Self.object("ServiceMonitor", in: "base/service-monitor.yaml")
         #expect(monitor.root.at(pointer: "/spec/endpoints/0/port")?.string == "admin")
@@ -133,7 +133,8 @@ import YAML
         #expect(patience > StallDetector.iterationSecondsMax)
     }
 
-    // Kubernetes and Docker kill a process after this time. The broker then redelivers its unacknowledged requests.
+    // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's unacknowledged
+    // requests.
     @Test func stopTimeoutsExceedTheDrainDeadline() throws {
         for path in Self.configurations {
             let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds
@@ -166,7 +167,7 @@ import YAML
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // Otherwise, the requests that each added worker holds would require yet another worker.
+        // If the value were lower, the requests that each added worker holds would require yet another worker.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 

@@ -77,7 +77,8 @@ import Testing
         #expect(shown == ["\(wrong):2:10: unexpected character", "  \"app\": x}", "         ^"])
     }
 
-    /// The worker's limits are stricter than those of the schema: the worker counts bytes, and the schema characters.
+    /// The worker limits the bytes of a collapse ID and of a payload. The schema limits only the characters of a
+    /// collapse ID.
     @Test func limitsBeyondTheSchemaAreChecked() async throws {
         func message(_ more: String, alert: String = "a", pushType: String = "alert") -> String {
             #"{"app":"a","device_token":"ab","push_type":"\#(pushType)"\#(more),"payload":{"aps":{"alert":"\#(alert)"}}}"#

@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: 0..<200)
     func `A server and a client that send noise`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        // Half of the noise follows a valid record header.
+        // With every second seed, the noise follows a valid record header.
         let header: [UInt8] = seed % 2 == 0 ? [22, 3, 3, 0, UInt8(random.below(200))] : []
         let noise = header + (0..<random.below(2_000)).map { _ in UInt8(random.below(256)) }
         let (client, clientError) = try meet(serverSends: noise)
@@ -72,7 +72,8 @@ import Testing
         #expect(serverError?.code == .timedOut)
     }
 
-    /// Connects a TLS client to a server that sends bytes and closes, or stays silent if `input` is nil.
+    /// Connects a TLS client to a server that sends bytes and closes, or stays silent if `input` is nil. Returns the
+    /// client and its error.
     private func meet(serverSends input: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())
@@ -91,7 +92,8 @@ import Testing
         return (client, client.error)
     }
 
-    /// Connects a client to a TLS server. The client sends bytes and closes, or stays silent if `input` is nil.
+    /// Connects a client to a TLS server. The client sends bytes and closes, or stays silent if `input` is nil. Returns
+    /// the server and its error.
     private func meet(clientSends input: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())

@@ -225,7 +225,7 @@ import Testing
     }
 }
 
-/// A handler that flips one bit of the passing bytes.
+/// A handler that forwards bytes, and flips one bit of the byte at a given position.
 private final class Damage: ByteStreamHandler {
     private let next: ByteStreamHandler
     private var bytesBefore: Int
@@ -247,7 +247,7 @@ private final class Damage: ByteStreamHandler {
     override func closed(_ error: TransportError?) { next.closed(error) }
 }
 
-/// Returns bytes that differ at each offset, to detect misplaced data.
+/// Returns bytes that depend on their offsets, to detect misplaced data.
 func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 }

@@ -127,7 +127,8 @@ final class Valve: ByteTransport {
     private(set) var allowance = Int.max
     private var isWanted = false
 
-    /// Accepts `bytes` more bytes, and notifies the handler.
+    /// Sets the number of bytes that the transport accepts from now on. Notifies the handler if its last write was
+    /// incomplete.
     func allow(_ bytes: Int) {
         allowance = bytes
         guard isWanted, bytes > 0 else { return }
@@ -149,7 +150,7 @@ final class Valve: ByteTransport {
     override func reset() { below?.reset() }
 }
 
-/// A connector that opens streams whose bytes arrive in parts.
+/// A connector that opens streams whose bytes arrive in parts, and whose output a valve may limit.
 final class PieceConnector: ByteConnector {
     var pieceBytes = Int.max
     var endAfter = Int.max
@@ -211,7 +212,7 @@ final class Wire {
         }
     }
 
-    /// Connects, and runs until `isDone`.
+    /// Connects, and runs until `isDone` returns true or the limit elapses. Returns the outcome of the run.
     @discardableResult
     func start(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Outcome {
         loop.enter { client.transport = connector.connect(client) }

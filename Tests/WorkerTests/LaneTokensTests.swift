@@ -71,7 +71,7 @@ import Testing
             guard case .started = groups.start(generation, pauses: [], handler: handler) else { return [Int?]() }
             HealthMonitor(groups, in: environment).superviseLanes()
             var ages = [await Self.tokenAge(groups)]
-            // From this age on, a token is due for renewal.
+            // A token of this age is due for renewal.
             try sign(minutesAgo: 26)
             try await loop.wait { groups.tokens.newest.contains { $0.1.generation == 2 } }
             ages.append(await Self.tokenAge(groups))
@@ -83,7 +83,8 @@ import Testing
         #expect(first >= 1200 && second < 60, "\(ages)")
     }
 
-    /// Returns the groups of two generations with different keys, and tokens for both keys.
+    /// Returns the lane groups of a process with tokens for the keys of two generations, and the group of each
+    /// generation.
     private func groups(_ loop: EventLoop) throws -> (LaneGroups, [LaneGroup]) {
         let generations = try [generation(0), generation(1)]
         let groups = try LaneGroups(generations[0], in: Self.environment(loop))

@@ -15,7 +15,7 @@ import Testing
         .signalled(.terminate, undrained: undrained, drainDeadlineSeconds: 30)
     }
 
-    /// Expects the drain of two lanes: 30 s for the drain, then 5 s to close their connections.
+    /// Sends SIGTERM, and expects a drain: 30 s for deliveries, then 5 s to close the connections.
     private mutating func stop(at seconds: Int64, undrained: Int = 2) {
         transcript.expect(
             Self.terminated(undrained), at: seconds, .notifyStopping, .drain(deadlineSeconds: 30),

@@ -38,7 +38,8 @@ struct RolloutTranscript {
         feed(.versionRead(version), .topologyChecked(number, .temporary("the broker is away")), at: seconds)
     }
 
-    /// Puts a generation in force. The announcement is due at most 15 s later.
+    /// Puts a generation in force, and checks that generation `previous` retires. The announcement is due at most 15 s
+    /// later.
     mutating func takeOver(with version: String, _ number: Int, retiring previous: Int, at seconds: Int64) {
         warm(version, number, at: seconds)
         feed(.readinessChanged(number, isReady: true, lane: 0), at: seconds)

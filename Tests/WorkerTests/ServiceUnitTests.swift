@@ -75,7 +75,7 @@ import Testing
         #expect(try value("LimitCORE", in: "\(folder)/\(unit)") == "0")
     }
 
-    // systemd kills a service after the timeout, and the broker redelivers its requests.
+    // systemd kills a worker after the stop timeout. The broker then redelivers the worker's unacknowledged requests.
     @Test func stopTimeoutExceedsTheDrainDeadline() throws {
         let seconds = try #require(try number("TimeoutStopSec"))
         #expect(seconds > WorkerConfiguration.Limits().drainDeadlineSeconds + RolloutLimits.closeGraceSeconds)

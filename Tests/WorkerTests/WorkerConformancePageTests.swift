@@ -23,7 +23,7 @@ import Testing
         for row in page.rows { #expect(row.tests.isEmpty == (row.cells[2] == "–"), "row \(row.number)") }
     }
 
-    /// A list of rows below the table contains each row once, in order, and only rows with requirements for a worker.
+    /// A list below the table names rows in order, no row twice, and only rows with requirements for a worker.
     @Test func listsNameRowsOfTheTable() {
         let asking = Set(page.rows.filter { $0.cells[2] != "–" }.map(\.number))
         let sections = page.text.split(separator: "\n## ").filter { $0.hasPrefix("What is") }

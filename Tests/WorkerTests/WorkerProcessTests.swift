@@ -195,7 +195,7 @@ private struct Stage {
         return worker
     }
 
-    /// Returns a worker that waits, because its topology or broker is missing.
+    /// Returns a started worker that is not ready yet. Does not apply the topology.
     func waitingWorker() async throws -> ChildProcess {
         try writeConfiguration(logLevel: "info")
         return try await start()
@@ -241,7 +241,7 @@ private struct Stage {
             .map { String(decoding: $0.body, as: UTF8.self) }
     }
 
-    /// Waits until the simulator has an unanswered request.
+    /// Waits until the simulator has exactly one unanswered request.
     func untilAsked() async throws {
         while true {
             simulator.send(signal: SIGUSR1)

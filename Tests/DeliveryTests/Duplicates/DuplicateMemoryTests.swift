@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    // The memory keeps the channel of each publish.
+    // If a request is published twice, the memory keeps the channels of both deliveries.
     @Test func eachOfTwoPublishesIsRecognizedByItsOwnChannel() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)

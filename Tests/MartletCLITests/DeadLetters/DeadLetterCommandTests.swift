@@ -236,8 +236,8 @@ import Testing
         DeadLetterQueue.expect(try await dead.consume(left.count), are: left.map(\.element))
     }
 
-    /// With the worker's configuration, the command finds the refusals before it sends requests, and counts them by
-    /// reason.
+    /// With the worker's configuration, the command finds the refusals before it publishes requests, and counts the
+    /// refusals by reason.
     @Test func requestsThatAWorkerWouldRefuseAreNotSent() async throws {
         let dead = try await DeadLetterQueue("rules")
         let directory = try TemporaryDirectory()
@@ -274,7 +274,7 @@ import Testing
         #expect(lines.last?["would_fail_again"]?["schema.maximum"]?.int == 2)
         #expect(try await dead.consume(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })
 
-        // An edited body that violates the app's schema is not sent.
+        // An edited body that violates the app's schema is not published.
         let id = DeadLetterQueue.id(100)
         let wrong = try await dead.run(
             ["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:200/"])
@@ -285,7 +285,7 @@ import Testing
         #expect(right.exit.status == .exited(0), "\(right.errors)")
         #expect(try await dead.consume(1, from: "requests").count == 1)
 
-        // A file with an invalid body is not sent either.
+        // A line with an invalid body is not published either.
         let file = directory.file("rest.ndjson")
         #expect(try await dead.run(["drop", "--export", file, "--yes"], config: config).exit.status == .exited(0))
         let imported = try await dead.run(["import", file, "--redrive"], config: config)
@@ -381,7 +381,7 @@ import Testing
         let order = letters.indices.filter { $0 != 3 && $0 != 4 } + [3, 4]
         DeadLetterQueue.expect(try await dead.consume(30), are: order.map { letters[$0] })
 
-        // Import the lines as requests. A line that is not a notification is not sent.
+        // Import the lines as requests. A line that is not a notification request is not published.
         let sent = try await dead.run("import", file, "--redrive")
         #expect(sent.exit.status == .exited(1))
         #expect(sent.errors.count == 1 && sent.errors[0].hasPrefix("martlet: \(file):1: "))
@@ -485,7 +485,7 @@ import Testing
         #expect(request.body == letter.body && request.properties.contentEncoding == nil)
         #expect(try await dead.count() == 0)
 
-        // With `--yes`, an unchanged file is not sent if the body is also invalid, or if nothing is wrong.
+        // With `--yes`, an unchanged body is not published if it is also invalid, or if nothing is wrong.
         var wrong = dead.letter(1, pushType: "alrt")
         wrong.contentEncoding = "gzip"
         try await dead.publish([wrong, dead.letter(2)])

@@ -33,7 +33,7 @@ struct DeadLetterQueue {
         }
     }
 
-    /// Runs `martlet dead-letters …`.
+    /// Runs `martlet dead-letters …`. The returned errors omit the lines about a slow broker.
     func run(
         _ words: String..., environment: [String: String] = [:]
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
@@ -42,7 +42,7 @@ struct DeadLetterQueue {
         return run
     }
 
-    /// Runs `martlet …`.
+    /// Runs `martlet …`. The returned errors omit the lines about a slow broker.
     func martlet(_ words: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         var run = try await ChildProcess.run(
             [Products.executable("martlet")] + words + ["--url", url, "--prefix", prefix])
@@ -69,7 +69,7 @@ struct DeadLetterQueue {
             """)
     }
 
-    /// Runs `martlet dead-letters …` with a configuration file.
+    /// Runs `martlet dead-letters …` with a configuration file. The returned errors omit the lines about a slow broker.
     func run(
         _ words: [String], config: String, environment: [String: String] = [:]
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
@@ -116,7 +116,7 @@ struct DeadLetterQueue {
         try #require(outcomes.allSatisfy { $0 == .confirmed })
     }
 
-    /// Consumes all messages of a queue and checks their number.
+    /// Consumes all messages of a queue, checks their number, and returns them.
     func consume(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
         let queue = "\(prefix).\(word)"
         let taken = count > 0 ? try await BrokerClients.consume(count, from: queue, at: url) : []

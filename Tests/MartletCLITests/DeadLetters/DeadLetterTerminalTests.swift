@@ -26,7 +26,7 @@ import Testing
         if signal == SIGINT {
             try drop.write(line: Self.controlC)
         } else {
-            // Sends the signal only to the command, which is the only child.
+            // Signal only the command, which is the only child of `script`.
             try await MartletChild.send(SIGTERM, to: drop)
         }
         let exit = try await drop.exit()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Without a filter, the operator sees a dry run before anything is sent.
+    /// Without a filter, the operator sees a dry run before any request is published.
     @Test func aRedriveOfEveryDeadLetterAsksAfterADryRun() async throws {
         let dead = try await DeadLetterQueue("redriveasked")
         try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2, pushType: "alrt")])
@@ -60,7 +60,7 @@ import Testing
             #expect(try await redrive.exit().status == .exited(Int32(status)))
             #expect(try await dead.count() == left)
         }
-        // No message could be sent, so the command shows no prompt.
+        // No request could be published, so the command shows no prompt.
         let none = try await atTerminal(dead, ["redrive"])
         #expect(try await none.exit().status == .exited(1))
         #expect(!(await none.output.allLines()).contains { $0.contains("[y/N") })
@@ -130,7 +130,7 @@ import Testing
         #expect(try Files.names(in: directory.path).count == 1)
         for signal in signals {
             edit.send(signal: signal)
-            // Waits until the first signal is handled, so that the second signal is not merged with the first.
+            // Wait until the first signal is handled, so that the second signal is not merged with the first.
             try await MartletChild.untilTaken(signal, by: edit)
         }
         if signals.allSatisfy({ $0 == SIGINT }) {

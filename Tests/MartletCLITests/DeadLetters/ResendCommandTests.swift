@@ -57,7 +57,7 @@ import Testing
         let dry = try await broker.martlet("waits", "bring-back", "--where", filter, "--dry-run")
         #expect(dry.output.last == "would be brought back 4; read 11")
         #expect(try await broker.count(in: "requests") == 0)
-        // The command reads the queue with the shortest delay first. That queue is empty afterwards.
+        // The command reads the queue with the shortest delay first. That queue is empty afterward.
         let one = try await broker.martlet("waits", "bring-back", "--where", filter, "--limit", "3", "--json")
         #expect(one.exit.status == .exited(0), "\(one.errors)")
         #expect(try JSONDocument(#require(one.output.last)).root["brought_back"]?.int == 3)

@@ -255,7 +255,8 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Redelivers a command whose first consumer may have created a channel before its connection closed.
+        /// Redelivers a command whose first consumer may have created a channel before the consumer's
+        /// connection closed.
         @Test func aRedeliveredCreateMakesNoSecondChannel() async throws {
             let fixture = try await Self.fixture("again")
             try await fixture.testClient.bind("shop.again", to: fixture.queue("results"), "never")

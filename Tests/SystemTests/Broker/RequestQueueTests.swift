@@ -26,7 +26,8 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             var worker = try await fixture.worker()
-            /// Returns the p99 latency of each run, and the number of results when the last request had been published.
+            /// Publishes urgent requests. Returns the p99 latency of each run, and the number of results when the last
+            /// request had been published.
             func p99s(from first: Int) async throws -> (p99s: [Duration], reported: Int) {
                 let samples = Sample.make(Self.runs * Self.urgent, from: first)
                 let times = try await fixture.testClient.publish(

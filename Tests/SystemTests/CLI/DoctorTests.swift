@@ -125,7 +125,7 @@ extension ToolTests {
                 texts("apns", "failure").contains { $0.contains("key DEMOKEY001 refused (InvalidProviderToken)") })
             #expect(!ill.output.joined().contains("hunter2"))
 
-            // Requests without a worker, and a queue that refuses results.
+            // Publish requests without a worker, and fill a queue that then refuses results.
             try await testClient.bind("doc.own", to: "doc.results", "result.#")
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "full", #"^doc\.own$"#,

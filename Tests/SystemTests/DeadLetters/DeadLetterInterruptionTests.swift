@@ -25,7 +25,8 @@ extension BrokerFaultTests {
             let worker = try await fixture.worker()
             var random = SeededRandom(seed: 11)
             var ends: [String] = []
-            /// The number of interrupted rounds in which some dead letters had been sent and others had not.
+            /// The number of interrupted rounds in which some dead letters had been redriven and others had
+            /// not.
             var midway = 0
             var (samples, refused): ([Sample], [Sample]) = ([], [])
             for round in 0..<Self.rounds {
@@ -81,7 +82,7 @@ extension BrokerFaultTests {
 
         /// Finishes a redrive whose pushes are refused, and then one whose pushes are accepted.
         ///
-        /// - Returns: The number of dead letters that the first redrive sent.
+        /// - Returns: The number of dead letters that were redriven while pushes were refused.
         private func refuse(_ batch: [Sample], _ fixture: SystemFixture) async throws -> Int {
             var redriven = 0
             repeat {
@@ -99,7 +100,7 @@ extension BrokerFaultTests {
         ///
         /// The broker requeues the deliveries of a killed command once it notices that the connection is closed.
         ///
-        /// - Returns: The number of dead letters sent.
+        /// - Returns: The number of redriven dead letters.
         private func finish(_ fixture: SystemFixture) async throws -> Int {
             var redriven = 0
             repeat {

@@ -48,7 +48,7 @@ extension SystemTests {
             #expect(pushes.notAcceptedOnce([bad, late, wrong]) == [])
         }
 
-        /// Checks that a redrive with the workers' configuration sends no requests that workers would reject again.
+        /// Checks that a redrive with the workers' configuration publishes no requests that workers would reject again.
         @Test func requestsThatWouldFailAgainStay() async throws {
             let fixture = try await SystemFixture("redrivechecked")
             try await fixture.applyTopology()

@@ -6,7 +6,7 @@ extension ChangingWorkerTests {
     /// A request queue that is split into shards and merged again while requests are published.
     @Suite struct Sharding {
         private static let shardsMost = 8
-        /// The shard counts to apply, in order. Some steps change nothing.
+        /// The shard counts to apply, in order. The second step changes nothing.
         private static let shards = LongForm.pick([4, 4, 2, 1, 8, 3, 1, 64, 1], short: [4, 4, 2, 1])
 
         private static func broker() async throws -> PrivateBroker {

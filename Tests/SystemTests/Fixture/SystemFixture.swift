@@ -128,7 +128,7 @@ struct SystemFixture {
         }
     }
 
-    /// Stops the simulator, closes the test's connections, and returns the simulator's record.
+    /// Closes the test's connections, stops the simulator, and returns the simulator's record.
     @discardableResult
     func end() async throws -> [JSONDocument] {
         await testClient.close()

@@ -28,7 +28,8 @@ extension ToolTests {
                 connections: 4, streams: 100, devices: 1000, authorization: try simulator.authorization(),
                 in: directory)
             let authority = try directory.read("ca.pem")
-            // Throws unless each push is answered with 200.
+            // Returns the CPU time that the simulator uses for the pushes. Throws unless each push is answered with
+            // 200.
             @Sendable func time(_ requests: Int) async throws -> Duration {
                 let before = simulator.process.processorTime
                 _ = try await load.run(requests, port: simulator.port)
@@ -91,7 +92,7 @@ private final class Crowd: CustomStringConvertible {
             + "(\(slowReaders.count(where: \.isClosed)) closed)"
     }
 
-    /// Connects all clients.
+    /// Connects the flooding and the slow clients, and starts to open the half-open connections.
     func connectAll() {
         for flood in Self.floods { for _ in 0..<Self.floodsOfEachKind { floods.append(connect(flood)) } }
         let requests = (0..<900).flatMap { HTTP2Frame.headers(UInt32($0 * 2 + 1), Self.get, endsStream: true).bytes }
@@ -103,7 +104,8 @@ private final class Crowd: CustomStringConvertible {
         openSome()
     }
 
-    /// Opens some connections. Half of them send nothing, the others only the first bytes of a TLS handshake.
+    /// Opens some connections, and schedules itself until `halfOpenCount` connections exist. Half of the connections
+    /// send nothing, and the others send only the first bytes of a TLS handshake.
     private func openSome() {
         for _ in 0..<Self.connectsPerStep {
             let peer = BytePeer(halfOpen.count.isMultiple(of: 2) ? [] : [22, 3, 1, 2, 0, 1])

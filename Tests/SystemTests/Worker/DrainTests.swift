@@ -52,7 +52,8 @@ extension ChangingWorkerTests {
             await fixture.testClient.close()
         }
 
-        /// The location of every request after the worker has exited.
+        /// The number of requests in flight when the drain began, and the requests with a result or in a wait queue after
+        /// the worker has exited.
         private struct DrainSummary {
             var inFlight = 0
             var reported: Set<String> = []
@@ -62,7 +63,9 @@ extension ChangingWorkerTests {
 
         /// Runs a worker and stops it after `afterResults` results and the return of `prepare`.
         ///
-        /// Checks that no request is lost and no request is in two places.
+        /// Checks that the drain meets its deadline, that no request is lost, and that no request is in two places.
+        ///
+        /// - Returns: The summary, and the worker's last log line.
         private static func drain(
             _ fixture: SystemFixture, samples count: Int, afterResults: Int,
             _ prepare: (ChildProcess) async throws -> Void

@@ -52,7 +52,8 @@ extension SystemTests {
 
 /// A lane with its own event loop and thread, as in a worker.
 ///
-/// `@unchecked Sendable`: mutable state is accessed only on the loop's thread.
+/// `@unchecked Sendable`: mutable state is written only on the loop's thread. Other threads read `lane` only after the
+/// lane is ready.
 private final class LaneInThisProcess: @unchecked Sendable {
     let loop: EpollLoop
     private let configuration: LaneConfiguration

@@ -64,7 +64,7 @@ private struct Metric: Hashable, CustomStringConvertible {
 }
 
 extension OperatorHarness {
-    /// Checks that the worker exports exactly the metrics of the documentation page.
+    /// Checks that promtool accepts the worker's metrics, and that they are exactly those of the documentation page.
     fileprivate func expectDocumentedMetrics() async throws {
         // Queue metrics appear after the first query of the broker.
         var text = try await request("/metrics").1

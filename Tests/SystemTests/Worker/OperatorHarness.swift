@@ -88,7 +88,7 @@ final class OperatorHarness {
         return (nil, result.output)
     }
 
-    /// Checks that status, `/readyz`, metrics and log report a problem.
+    /// Checks that status, `/readyz`, an alert and the log report a problem, and that `/livez` reports none.
     ///
     /// - Parameters:
     ///   - words: Texts in the output of `martlet status`.

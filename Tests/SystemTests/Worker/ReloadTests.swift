@@ -64,13 +64,13 @@ extension ChangingWorkerTests {
             let misshapen = Sample.make(10, from: 920_000, app: "com.example.moves")
             try await fixture.publish(added + sandbox + misshapen)
 
-            // The certificate file is replaced, as in a deployment.
+            // Replace the certificate file, as a deployment does.
             let renewed = try FixtureCertificate("com.example.renewed")
             try await renewed.register(at: fixture.apns)
             try fixture.replace("com.example.renewed.pem", renewed.pem)
             try await worker.waitForLog(Self.applied)
 
-            // An invalid configuration.
+            // Replace the configuration with an invalid one.
             try fixture.replace("martlet.yaml", "apps: {}\n")
             worker.send(signal: SIGHUP)
             try await worker.waitForLog(Self.refused)

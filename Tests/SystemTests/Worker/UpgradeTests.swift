@@ -90,7 +90,7 @@ extension SystemTests {
             try #require(try await worker.stop().root["message.accepted"]?.int)
         }
 
-        /// Returns a configuration without the settings that the earlier version (commit 0f9dd8a) does not have.
+        /// Returns a configuration in the format of the earlier version (commit 0f9dd8a), which has fewer settings.
         private static func asBefore(_ text: String) -> String {
             text.split(separator: "\n").filter { !$0.hasPrefix("admin:") && !$0.hasPrefix("  proxy:") }
                 .joined(separator: "\n")

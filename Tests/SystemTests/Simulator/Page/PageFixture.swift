@@ -63,7 +63,7 @@ struct PageFixture {
             + ["https://127.0.0.1:\(simulator.port)/3/device/\(device)"]
     }
 
-    /// Presses the Tab key until the element of `selector` has the focus.
+    /// Presses the Tab key until an element of `selector` has the focus. Records an issue after `pressesMax` presses.
     func tab(to selector: String, atMost pressesMax: Int = 80) async throws {
         for _ in 0..<pressesMax {
             try await browser.press(.tab)
@@ -74,7 +74,8 @@ struct PageFixture {
 
     /// Closes the browser and stops the simulator.
     ///
-    /// Checks that the page has requested nothing from other origins and that its console is empty.
+    /// Checks that the page has requested nothing from other origins and that its console is empty. Writes a
+    /// screenshot.
     ///
     /// - Parameter allowsConsoleMessages: Whether the page may have logged to its console.
     func end(allowsConsoleMessages: Bool = false) async throws {
