@@ -10,7 +10,7 @@ public struct Fault: Sendable, Hashable {
         case connection
     }
 
-    /// Maximum bytes of an ID. An ID contains letters, digits, full stops, hyphens and underscores, which are valid in
+    /// Maximum bytes of an ID. An ID contains letters, digits, periods, hyphens and underscores, which are valid in
     /// a URL.
     public static let idBytesMax = 64
 

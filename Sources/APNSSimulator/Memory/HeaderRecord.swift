@@ -39,11 +39,11 @@ struct HeaderRecord {
     }
 
     /// Returns the end of an `authorization` value that must not be logged. For a provider token, the end is the
-    /// signature and the full stop before it. For any other value, the end is everything after the scheme, or the whole
+    /// signature and the period before it. For any other value, the end is everything after the scheme, or the whole
     /// value if it contains no space.
     static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        let fullStop = UInt8(ascii: ".")
-        let start = value.index(of: fullStop, from: 0).flatMap { value.index(of: fullStop, from: $0 + 1) }
+        let period = UInt8(ascii: ".")
+        let start = value.index(of: period, from: 0).flatMap { value.index(of: period, from: $0 + 1) }
         return UnsafeRawBufferPointer(rebasing: value[(start ?? value.index(of: UInt8(ascii: " "), from: 0) ?? 0)...])
     }
 }

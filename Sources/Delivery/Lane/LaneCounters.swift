@@ -15,14 +15,15 @@ public final class LaneCounters: Sendable {
     public let rejected: Counter
     /// Deliveries requeued without an outcome.
     public let requeued: Counter
-    /// Duplicates of a request that is in flight or was settled.
+    /// Deliveries that were not pushed, because their request was in flight or settled.
     public let duplicates: Counter
-    /// Pushes without an answer.
+    /// Pushes with an unknown outcome: APNs may have processed the push, but did not answer.
     public let unknownOutcomes: Counter
     /// Repeated publishes.
     public let publishRepeats: Counter
     public let inFlight: Gauge
-    /// The time from a request's timestamp to its first delivery. Requests without a timestamp do not count.
+    /// The time from a request's timestamp to its delivery. Requests without a timestamp and republished requests do
+    /// not count.
     public let age: Histogram
     /// The time from a publish to its confirm.
     public let confirms: Histogram

@@ -16,7 +16,7 @@ public struct LaneStatus: Sendable {
     public var unpublished: Int
     public var pools: [PoolStatus]
     public var breakers: [OpenBreaker]
-    /// The scopes that an operator paused, named like breakers.
+    /// The keys, certificates and topics that an operator paused, named like breakers.
     public var pauses: [String]
     /// Apps that have more to push than their limits allow.
     public var limitedApps: [LimitedApp] = []
