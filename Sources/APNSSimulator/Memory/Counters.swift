@@ -40,7 +40,7 @@ public struct Counters: Sendable, Hashable {
     /// Requests without a valid `apns-id` or `apns-request-id`.
     public internal(set) var requestsWithoutID = 0
     public internal(set) var distinctIDs = 0
-    /// Requests whose ID an earlier request had.
+    /// Requests whose ID an earlier request had, except requests that a fault left unprocessed.
     public internal(set) var duplicateIDs = 0
     /// IDs discarded to make room. A later request with a discarded ID counts as new.
     public internal(set) var idsForgotten = 0

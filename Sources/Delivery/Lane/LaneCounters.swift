@@ -69,7 +69,7 @@ public final class LaneCounters: Sendable {
             "martlet_publish_repeats_total", help: "Publishes repeated because they were not confirmed.", labels: [:])
     }
 
-    /// Returns the metrics of a pool.
+    /// Returns the metrics of the pools of a credential in an environment.
     func metrics(of credential: Credential.Name, _ environment: APNSEnvironment) -> PoolMetrics {
         func counter(_ name: String, _ help: String) -> Counter {
             registry.counter("martlet_apns_\(name)_total", help: help, labels: credential.labels(in: environment))
@@ -86,7 +86,7 @@ public final class LaneCounters: Sendable {
 }
 
 extension Credential.Name {
-    /// Returns the labels that identify a pool.
+    /// Returns the labels of the pools of the credential in an environment.
     public func labels(in environment: APNSEnvironment) -> MetricsRegistry.Labels {
         switch self {
         case .key(let id, _): ["environment": environment.rawValue, "key_id": id]

@@ -25,7 +25,7 @@ public struct LaneStatus: Sendable {
     public struct Queue: Sendable, Hashable {
         public var name: String
         public var isConsumed: Bool
-        /// The number of unacknowledged deliveries.
+        /// The number of deliveries that are neither acknowledged, rejected nor requeued.
         public var unsettled: Int
     }
 
