@@ -6,11 +6,11 @@ public struct ChannelResult: Sendable, Hashable {
         case done
         /// A request that APNs refused, or that was not sent for a reason other than `unreachable`.
         case refused
-        /// A read or list request whose answer is missing, unreadable, a 5xx status or not from APNs. Also a create
-        /// request that was not sent, because the list request before it failed in this way.
+        /// A read or list request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. Also a
+        /// create request that was not sent, because the list request before it failed in this way.
         case failed
-        /// A create or delete request whose answer is missing, unreadable, a 5xx status or not from APNs. APNs may have
-        /// executed the request. Also the outcome of a redelivered `create` command, which only lists the channels.
+        /// A create or delete request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. APNs
+        /// may have executed the request. Also a redelivered `create` command, which only lists the channels.
         case unknown
         /// A request for which no connection to APNs could be opened.
         case unreachable

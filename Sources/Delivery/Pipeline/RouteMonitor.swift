@@ -58,7 +58,7 @@ final class RouteMonitor {
         review(in: pipeline)
     }
 
-    /// Handles a lost connection. A pool may wait before it reconnects, which is no evidence about the endpoint.
+    /// Handles a lost connection. A pool may wait before it reconnects. The wait is no evidence about the endpoint.
     private func lost(_ endpoint: Int, _ pool: Int, isIdle: Bool) {
         guard !isConnected(to: endpoint) else { return }
         availability.lost(endpoint)

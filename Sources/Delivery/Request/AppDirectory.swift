@@ -43,7 +43,7 @@ public struct AppDirectory: Sendable {
     /// The pool of each kind of push. All kinds share one pool, unless broadcasts have a separate endpoint or
     /// certificates are valid for some kinds only.
     public struct Pools: Sendable, Equatable {
-        /// The pool of each kind, in the order of `Kind.all`.
+        /// The pool of each kind, in the order of `Kind.all`; nil for a kind that no pool serves.
         private let numbers: [Int?]
 
         /// Creates the pools of an app in one environment.
@@ -92,7 +92,7 @@ public struct AppDirectory: Sendable {
     private let names: [[UInt8]]
     /// The topics by app, then by kind in the order of `Kind.all`.
     private let topics: [[UInt8]]
-    /// The pool of each route, by the number of the route.
+    /// The pool of each route, by the number of the route; nil for a route without a pool.
     private let pools: [Int?]
     /// The routing keys of results by app, then by outcome in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
