@@ -9,8 +9,8 @@ public struct ChannelResult: Sendable, Hashable {
         /// A read or list request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. Also a
         /// create request that was not sent, because the list request before it failed in this way.
         case failed
-        /// A create or delete request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. APNs
-        /// may have executed the request. Also a redelivered `create` command, which only lists the channels.
+        /// A create or delete request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs.
+        /// APNs may have executed the request. Also a redelivered `create` command, which only lists the channels.
         case unknown
         /// A request for which no connection to APNs could be opened.
         case unreachable
