@@ -42,7 +42,7 @@ struct ReportedFault: Sendable {
 }
 
 extension Fault {
-    /// Maximum number of requests that a fault can skip or apply to.
+    /// Maximum number of requests or connections that a fault can skip or apply to.
     static let strikesMax = 1_000_000_000
 
     /// The codec of a fault without `struck`. The ID is empty if the text has none.

@@ -75,7 +75,7 @@ public struct FaultRules: Sendable {
 
     /// Adds a fault at the end, or replaces the fault with the same ID. The count of the new fault starts at 0.
     ///
-    /// - Throws: `InputError` if ``faultsMax`` faults are in force.
+    /// - Throws: `InputError` if no fault has the same ID and ``faultsMax`` faults are in force.
     public mutating func put(_ fault: Fault) throws(InputError) {
         var hash = FNV1a(seed: seed)
         hash.mix(fault.id.utf8)

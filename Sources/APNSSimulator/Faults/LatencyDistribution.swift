@@ -26,7 +26,7 @@ public enum LatencyDistribution: Sendable, Hashable {
             case .logNormal(let median, let p99):
                 median * exp(log(p99 / median) / Self.normalP99 * Self.normal(&random))
             }
-        // The result for a median of 0 is NaN, which is not above 0 either.
+        // The log-normal result for a median of 0 is NaN or 0. NaN is not above 0 either.
         guard milliseconds > 0 else { return .zero }
         return .nanoseconds(Int64(min(milliseconds, Self.millisecondsMax) * 1_000_000))
     }

@@ -15,7 +15,7 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     case refused
     /// A close because the client took too long to connect, or to make room for other connections.
     case sentAway = "sent_away"
-    /// A GOAWAY that the simulator sent for a fault or a rule.
+    /// A GOAWAY that the simulator sent for a fault or a rule, or a close for a rule.
     case goAway = "goaway"
     /// A reset or close by a fault.
     case fault

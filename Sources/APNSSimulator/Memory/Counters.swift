@@ -14,7 +14,8 @@ public struct Counters: Sendable, Hashable {
         public internal(set) var refused = 0
     }
 
-    /// Maximum number of reasons with their own counter besides the known reasons of APNs.
+    /// Number of reasons, in addition to the number of known reasons, that may have their own counters. Known reasons
+    /// always have their own counters.
     static let unknownReasonsMax = 64
 
     /// The time at which counting began, by the machine's clock.
@@ -39,7 +40,7 @@ public struct Counters: Sendable, Hashable {
     /// Requests without a valid `apns-id` or `apns-request-id`.
     public internal(set) var requestsWithoutID = 0
     public internal(set) var distinctIDs = 0
-    /// Requests whose ID an earlier request had.
+    /// Requests whose ID an earlier request had, except requests that a fault left unprocessed.
     public internal(set) var duplicateIDs = 0
     /// IDs discarded to make room. A later request with a discarded ID counts as new.
     public internal(set) var idsForgotten = 0
@@ -110,7 +111,8 @@ public struct Counters: Sendable, Hashable {
 
     mutating func countAdminClosing(_ cause: AdminClosing) { adminClosings[cause, default: 0] += 1 }
 
-    /// Resets the counters. Keeps the numbers of open connections and of requests in flight.
+    /// Resets the counters. Keeps the numbers of open connections and of requests in flight, which are also the new
+    /// maximums.
     mutating func restart(atUnixMilliseconds time: Int64) {
         let old = self
         self = Counters()

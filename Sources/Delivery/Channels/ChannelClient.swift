@@ -30,14 +30,14 @@ public final class ChannelClient {
     }
 
     /// Sends a request and returns its result. For a create request, it also lists the channels: before the request,
-    /// and again if the outcome of the request is unknown.
+    /// and again if the outcome of the request is unknown. The create request is not sent if the first list fails.
     ///
     /// - Parameters:
     ///   - bundleID: The bundle ID of an app that the pool's credential is valid for.
     ///   - id: The `apns-request-id` of all HTTP requests for `request`. Apple's support finds the requests by this ID.
     public func perform(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelResult {
         guard case .create(let policy) = request else { return await send(request, bundleID, id) }
-        // If the create request gets no answer, a comparison with this list shows the new channels.
+        // If the outcome of the create request is unknown, a comparison with this list shows the new channels.
         let before = await send(.list, bundleID, id)
         guard before.outcome == .done else { return before.asCreateFailure }
         var result = await send(request, bundleID, id)

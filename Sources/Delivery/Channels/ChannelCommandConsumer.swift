@@ -150,7 +150,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
             ].compactMap(\.self))
     }
 
-    /// Stops consuming, finishes the command in progress, and closes both connections.
+    /// Stops consuming, finishes the commands that have arrived, and closes both connections.
     ///
     /// The broker redelivers commands that have no reply at the deadline. If `close` is called several times, the
     /// earliest deadline applies.
@@ -168,7 +168,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
 
     private var isLate: Bool { deadline.map { $0 <= loop.now.monotonic } ?? false }
 
-    /// Returns when no command is in progress, or at the deadline.
+    /// Returns when no command is in progress, or gives up the remaining commands at the deadline.
     private func finishCommands() async {
         guard case .busy = work, let deadline, !isLate else { return giveUp() }
         await closing.wait(on: loop, for: loop.now.monotonic.duration(to: deadline), timeoutValue: { self.giveUp() })
@@ -266,8 +266,8 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         return answer
     }
 
-    /// Performs the command. A redelivered `create` only lists the channels, since a worker may already have created
-    /// the channel.
+    /// Performs the command. A redelivered `create` only lists the channels and has the outcome `unknown`, since a
+    /// worker may already have created the channel.
     private func perform(
         _ command: ChannelCommand, at place: Place, mayHaveBeenDone: Bool
     ) async -> ChannelResult {

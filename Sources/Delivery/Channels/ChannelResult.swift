@@ -6,19 +6,20 @@ public struct ChannelResult: Sendable, Hashable {
         case done
         /// A request that APNs refused, or that was not sent for a reason other than `unreachable`.
         case refused
-        /// A read or list request whose answer is missing, unreadable, a 5xx status or not from APNs.
+        /// A read or list request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. Also a
+        /// create request that was not sent, because the list request before it failed in this way.
         case failed
-        /// A create or delete request whose answer is missing, unreadable, a 5xx status or not from APNs. APNs may have
-        /// executed the request.
+        /// A create or delete request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs.
+        /// APNs may have executed the request. Also a redelivered `create` command, which only lists the channels.
         case unknown
         /// A request for which no connection to APNs could be opened.
         case unreachable
     }
 
     public var outcome: Outcome
-    /// The HTTP status of APNs' answer; nil without an answer.
+    /// The HTTP status of the answer; nil without an answer.
     public var status: Int?
-    /// The reason in APNs' answer; nil without a reason.
+    /// The reason in the answer; nil without a reason.
     public var reason: String?
     /// The ID of the channel that was created, read or deleted; nil for other results.
     public var channelID: String?
@@ -26,8 +27,8 @@ public struct ChannelResult: Sendable, Hashable {
     public var storagePolicy: ChannelRequest.StoragePolicy?
     /// The IDs of all channels; nil unless they were listed.
     public var channels: [String]?
-    /// The IDs of the channels that were created since an unanswered create request. nil for other results, and if the
-    /// channels could not be listed.
+    /// The IDs of the channels that were created since the start of a create request with an unknown outcome. nil for
+    /// other results, and if the channels could not be listed.
     public var madeSince: [String]?
     /// A description of the failure, for the requester; nil after a success.
     public var sentence: String?

@@ -14,8 +14,8 @@ struct ReplyDelivery {
         case impossible(PublishRefusal)
     }
 
-    /// The maximum number of repeats at the requester's queue before the reply is redirected. If the queue accepted
-    /// an unconfirmed publish, the reply exists twice, which is harmless.
+    /// The number of repeats at the requester's address after which an unconfirmed reply is redirected. If the address
+    /// accepted an unconfirmed publish, the reply exists twice, which is harmless.
     static let repeatsMax = 3
     /// The delay before the first repeat. Each further repeat doubles the delay, up to `delayMillisecondsMax`.
     private static let delayMilliseconds = 100

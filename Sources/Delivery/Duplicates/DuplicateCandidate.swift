@@ -16,7 +16,7 @@ struct DuplicateCandidate: Hashable {
     /// held.
     var isRedelivered = false
     /// The number of failed deliveries that the broker counted; at most 255. For the first delivery after a move to the
-    /// quarantine, the number before the move.
+    /// quarantine, it is the number before the move.
     var deliveryCount: UInt8 = 0
     /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0

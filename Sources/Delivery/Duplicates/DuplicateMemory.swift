@@ -137,7 +137,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.time(of: channel) }
     }
 
-    /// Looks up a request, and registers the delivery if it is the first.
+    /// Looks up a request. Registers a first delivery, and records redeliveries and duplicates of a settled request.
     func begin(_ key: DeduplicationKey, _ candidate: DuplicateCandidate) -> Admission {
         stripe(of: key).withLock { stripe in
             switch stripe.table.find(key) {
@@ -223,7 +223,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }
 
-    /// Records a verdict after the broker confirmed its messages.
+    /// Records a verdict after the broker confirmed its messages, and resumes the waiters of the request.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict, now: MonotonicTime) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.settle(key, isAccepted: verdict.isAccepted, now: now)
@@ -232,7 +232,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         for waiter in waiters { waiter.resume(verdict) }
     }
 
-    /// Removes a request, so that its next delivery is a first delivery again.
+    /// Removes a request, so that its next delivery is a first delivery again. Resumes the waiters of the request.
     func forget(_ key: DeduplicationKey) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.forget(key)

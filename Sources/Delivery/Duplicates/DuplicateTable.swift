@@ -107,7 +107,8 @@ struct DuplicateTable {
     let settledMax: Int
     private var entries: [Entry] = []
     private var free: [Int32] = []
-    /// The indices of the settled entries, as a ring whose oldest element is at `oldest`.
+    /// The indices of the settled entries, as a ring whose oldest element is at `oldest`. An index is obsolete if the
+    /// `place` of its entry differs.
     private var order: [Int32] = []
     private var oldest = 0
     /// A hash table that uses open addressing with linear probing.

@@ -3,7 +3,7 @@ import EventLoop
 /// The last lost channels, with the time of each loss. Pure. At most `countMax` channels are kept; the oldest are
 /// forgotten first.
 struct LostChannels {
-    /// The number of outages whose lost channels are remembered. One outage loses every channel of every lane.
+    /// The number of outages whose lost channels are remembered. One outage may lose every channel of every lane.
     static let outagesMax = 4
     static let countMin = 256
     /// The limit of `countMax`: half of all channel numbers, so that no two remembered channels share a number.
@@ -15,7 +15,7 @@ struct LostChannels {
     private var oldest = 0
     private var times: [UInt16: MonotonicTime] = [:]
 
-    /// Raises `countMax` to the number of channels that `outagesMax` outages can lose.
+    /// Raises `countMax` to the number of channels that `outagesMax` outages can lose, but at most to `countLimit`.
     ///
     /// - Parameter channels: The number of channels that are open at the same time.
     mutating func expect(channels: Int) {

@@ -35,7 +35,7 @@ extension Lane {
     }
 
     /// Stops consuming, settles the deliveries in flight, and closes the connections. Deliveries that remain at the
-    /// deadline stay unacknowledged, so the broker delivers them again.
+    /// deadline stay unacknowledged, so the broker redelivers them. Returns immediately if a drain has already begun.
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard pipeline.stop() else { return DrainReport(unfinished: pipeline.inFlight) }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [pipeline] in pipeline.end() }
@@ -61,7 +61,7 @@ extension Lane {
 
     /// The result of a drain.
     public struct DrainReport: Sendable, Hashable {
-        /// The number of deliveries in flight at the deadline.
+        /// The number of deliveries still in flight; 0 if all deliveries ended before the deadline.
         public var unfinished: Int
     }
 }

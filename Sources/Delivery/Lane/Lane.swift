@@ -33,10 +33,10 @@ public actor Lane {
     /// Creates a lane. To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - tokens: The sources of provider tokens, one for each key of the process. The pools of a key without a source
-    ///     sign their own tokens.
+    ///   - tokens: The sources of provider tokens, by key. The pools of a key without a source sign their own tokens.
     ///   - duplicates: The memory of duplicates that all lanes of the process share.
-    ///   - onSpans: Called on the loop, at most once a second, with the spans of completed deliveries.
+    ///   - onSpans: Called on the loop with the spans of completed deliveries, at most once a second and at the end of
+    ///     a drain.
     ///   - onStateChange: Called on the loop when the state of the lane may have changed.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors,

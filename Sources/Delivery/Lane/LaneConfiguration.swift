@@ -58,8 +58,8 @@ public struct LaneConfiguration: Sendable {
     }
 
     /// The configurations of the consumers, in this order: the request queues, the quarantine, the expired requests.
-    /// The request queues share the bytes in flight equally. Each other queue may have as many bytes as one request
-    /// queue.
+    /// The request queues share the bytes in flight equally, but each may have at least one body of the maximum size.
+    /// Each other queue may have as many bytes as one request queue.
     var consumers: [ConsumerConfiguration] {
         let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
         let expired = RequestQueue(name: names.expiredQueue, prefetch: Self.expiredPrefetch)
@@ -140,7 +140,7 @@ extension LaneConfiguration {
         }
     }
 
-    /// Returns whether the lane has the key, certificate or topic of the scope.
+    /// Returns whether the lane has the key, certificate or topic of the scope; true for `everything`.
     public func contains(_ scope: PauseScope) -> Bool {
         switch scope {
         case .everything: true

@@ -15,14 +15,15 @@ public final class LaneCounters: Sendable {
     public let rejected: Counter
     /// Deliveries requeued without an outcome.
     public let requeued: Counter
-    /// Duplicates of a request that is in flight or was settled.
+    /// Deliveries that were not pushed, because their request was in flight or settled.
     public let duplicates: Counter
-    /// Pushes without an answer.
+    /// Pushes with an unknown outcome: APNs may have processed the push, but did not answer.
     public let unknownOutcomes: Counter
     /// Repeated publishes.
     public let publishRepeats: Counter
     public let inFlight: Gauge
-    /// The time from a request's timestamp to its first delivery. Requests without a timestamp do not count.
+    /// The time from a request's timestamp to its delivery. Requests without a timestamp and republished requests do
+    /// not count.
     public let age: Histogram
     /// The time from a publish to its confirm.
     public let confirms: Histogram
@@ -68,7 +69,7 @@ public final class LaneCounters: Sendable {
             "martlet_publish_repeats_total", help: "Publishes repeated because they were not confirmed.", labels: [:])
     }
 
-    /// Returns the metrics of a pool.
+    /// Returns the metrics of the pools of a credential in an environment.
     func metrics(of credential: Credential.Name, _ environment: APNSEnvironment) -> PoolMetrics {
         func counter(_ name: String, _ help: String) -> Counter {
             registry.counter("martlet_apns_\(name)_total", help: help, labels: credential.labels(in: environment))
@@ -85,7 +86,7 @@ public final class LaneCounters: Sendable {
 }
 
 extension Credential.Name {
-    /// Returns the labels that identify a pool.
+    /// Returns the labels of the pools of the credential in an environment.
     public func labels(in environment: APNSEnvironment) -> MetricsRegistry.Labels {
         switch self {
         case .key(let id, _): ["environment": environment.rawValue, "key_id": id]

@@ -7,8 +7,8 @@ enum LaneLifecycle: Equatable {
     /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.
     case stopping
-    /// The second phase of a drain: no more deliveries can arrive. Requests that have not been pushed return to the
-    /// broker. To: ended.
+    /// The second phase of a drain, which begins when the consumers have stopped, or after a timeout. Requests that
+    /// have not been pushed and deliveries that still arrive return to the broker. To: ended.
     case leaving
     /// The last phase: the deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
     case ended

@@ -16,7 +16,7 @@ public struct LaneStatus: Sendable {
     public var unpublished: Int
     public var pools: [PoolStatus]
     public var breakers: [OpenBreaker]
-    /// The scopes that an operator paused, named like breakers.
+    /// The keys, certificates and topics that an operator paused, named like breakers.
     public var pauses: [String]
     /// Apps that have more to push than their limits allow.
     public var limitedApps: [LimitedApp] = []
@@ -25,7 +25,7 @@ public struct LaneStatus: Sendable {
     public struct Queue: Sendable, Hashable {
         public var name: String
         public var isConsumed: Bool
-        /// The number of unacknowledged deliveries.
+        /// The number of deliveries that are neither acknowledged, rejected nor requeued.
         public var unsettled: Int
     }
 

@@ -12,15 +12,15 @@ struct AppLimit {
     static let burstMilliseconds: Int64 = 100
     /// The longest time until a slot that counts as near.
     static let nearMilliseconds: Int64 = 1000
-    /// The longest wait in the lane. A request that has no permit by then moves to the broker, since pushes take longer
-    /// than estimated.
+    /// The longest wait in the lane, unless the rate is low (`laneWaitMax`). A request that has no permit by then moves
+    /// to the broker, since pushes take longer than estimated.
     static let laneWaitSecondsMax: Int64 = 5
     /// The shortest plausible duration of a push that was sent. A push that ends sooner does not count in the average
     /// duration.
     static let pushMillisecondsMin: Int64 = 1
     /// The longest wait that is planned from an estimate of when pushes in flight end.
     static let estimatedSecondsMax: Int64 = 600
-    /// The time without new waits at the broker after which an app is no longer limited.
+    /// The time without waits at the broker after which an app is no longer limited.
     static let quietSecondsMin: Int64 = 60
 
     enum Permit: Hashable {
@@ -143,8 +143,8 @@ struct AppLimit {
         duration += (min(took, 2 * duration) - duration) / 8
     }
 
-    /// Ends the limited state if the app has been below its limits for `quietSecondsMin`. Returns the time for which
-    /// the app was limited; nil if the state has not changed.
+    /// Ends the limited state if no request waits in the lane and none has waited at the broker for `quietSecondsMin`.
+    /// Returns the time for which the app was limited; nil if the state has not changed.
     mutating func endLimited(_ now: MonotonicTime) -> Duration? {
         let quiet = now.nanoseconds - Self.quietSecondsMin * 1_000_000_000
         guard let since = limitedSince, waiting.isEmpty, max(lastSentToBroker, planned) <= quiet else { return nil }
@@ -169,7 +169,7 @@ struct AppLimit {
     /// The estimated time between two pushes while the maximum is in flight.
     private var pace: Int64 { inFlightMax == .max ? 0 : max(1, duration / Int64(inFlightMax)) }
 
-    /// Plans a wait at the broker.
+    /// Plans a wait at the broker, and marks the app as limited.
     ///
     /// - Parameter next: The next slot behind the requests that wait in the lane.
     private mutating func sendToBroker(_ next: Int64, secondsLeft: Int64?, _ now: Int64) -> Permit {

@@ -61,8 +61,8 @@ struct AppLimits {
         return permit
     }
 
-    /// Returns the permit of the first waiting request of the app; nil if the request must wait longer, or if no
-    /// request waits.
+    /// Removes the first waiting request of the app and returns its permit. Returns nil if the request must wait
+    /// longer, or if no request waits.
     mutating func nextPermit(_ app: AppDirectory.Index, _ now: MonotonicTime) -> AppLimit.Permit? {
         guard let permit = apps[app]?.nextPermit(now) else { return nil }
         waitingCount -= 1
@@ -85,7 +85,8 @@ struct AppLimits {
         waitingCount = 0
     }
 
-    /// Detects apps that are no longer limited. To be called periodically while an app is limited.
+    /// Removes the apps that are no longer limited from `appsLimited`, and appends the changes to `changes`. To be
+    /// called periodically while an app is limited.
     mutating func review(_ now: MonotonicTime) {
         for app in appsLimited {
             guard let length = apps[app]?.endLimited(now) else { continue }

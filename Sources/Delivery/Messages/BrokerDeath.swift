@@ -25,8 +25,9 @@ package struct BrokerDeath {
         }
     }
 
-    /// Returns the death before the last death if the last death was a rejection from the queue of expired requests;
-    /// otherwise nil. Workers reject messages there, so that the broker moves the messages to the dead letters.
+    /// Returns the latest death before the last death, except for ends of waits, if the last death was in the queue of
+    /// expired requests; otherwise nil. Workers reject messages there, so that the broker moves the messages to the
+    /// dead letters.
     private static func deathBefore(_ last: FieldTable, _ others: ArraySlice<FieldTable>) -> FieldTable? {
         guard let exchange = last["exchange"]?.stringValue, exchange.hasSuffix(TopologyNames.brokerDeadLettersSuffix)
         else { return nil }

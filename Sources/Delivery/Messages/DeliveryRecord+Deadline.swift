@@ -11,8 +11,8 @@ extension DeliveryRecord {
     /// The end of the request's time to live, in UNIX milliseconds; nil if its producer set no valid time to live.
     ///
     /// The broker does not report how long the request was queued. The time to live therefore begins with the delivery,
-    /// or with the producer's `timestamp` if that is earlier. After a wait, the deadline is in a header that the first
-    /// worker wrote.
+    /// or with the producer's `timestamp` if that is earlier. After the first round, the deadline is in a header that
+    /// the first worker wrote.
     var deadlineMilliseconds: Int64? {
         let properties = delivery.properties
         guard attempts.rounds == 0 else { return properties.header(MessageHeaderName.expiresAt)?.integerValue }

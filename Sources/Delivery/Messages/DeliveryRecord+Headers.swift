@@ -46,7 +46,7 @@ extension DeliveryRecord {
         headers.append(MessageHeaderName.worker, .string(worker.name.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
-    /// Appends the trace context: the span of the delivery if its trace is sampled, otherwise the producer's context.
+    /// Appends the trace context: the span of the delivery if its spans are exported, otherwise the producer's context.
     func copyTraceContext(to headers: inout FieldTable) {
         let producers = traceContext
         func append(_ name: String, _ value: String?) {

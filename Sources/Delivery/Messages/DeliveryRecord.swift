@@ -29,7 +29,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var environment: APNSEnvironment?
     var target: Target?
     private(set) var attempts: Attempts
-    /// The number of attempts so far. It includes the attempt of this delivery after its push was sent.
+    /// The number of attempts so far. Once the push of this delivery was sent, the number includes its attempt.
     private(set) var attemptsMade: Int
     /// The CloudEvent that contains the request; nil if the request is not in an event.
     var event: CloudEvent?
@@ -41,7 +41,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     private(set) var sentAtMilliseconds: Int64?
     /// The time at which the verdict was reached; until then, the time at which the delivery arrived.
     private(set) var endedAtMilliseconds: Int64
-    /// The message id of the messages about this delivery, the same at each publish. Consumers drop duplicates by this
+    /// The message id of the result and of the dead letter, the same at each publish. Consumers drop duplicates by this
     /// id.
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? fallbackMessageID }
     private lazy var fallbackMessageID = makeFallbackMessageID()

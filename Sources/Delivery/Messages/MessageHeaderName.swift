@@ -1,5 +1,5 @@
-/// The names of the headers that a worker writes, and reads when a request returns. No name begins with `x-`, unlike
-/// the names of some headers of the broker.
+/// The names of the headers that a worker or `martlet dead-letters` writes. A worker reads some of these headers when a
+/// request returns. No name begins with `x-`, unlike the names of some headers of the broker.
 package enum MessageHeaderName {
     /// The number of attempts: pushes that APNs processed or may have processed.
     package static let attempt = "push-attempt"

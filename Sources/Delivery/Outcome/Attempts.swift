@@ -18,7 +18,7 @@ public struct Attempts: Sendable, Hashable {
     public var firstTriedAtMilliseconds: Int64?
     /// The number of consecutive rounds, up to the last round, in which the request was held.
     public var holds = 0
-    /// The time at which the first of these rounds began, in UNIX milliseconds; nil if `holds` is 0.
+    /// The time at which the first round counted by `holds` began, in UNIX milliseconds; nil if `holds` is 0.
     public var heldSinceMilliseconds: Int64?
 
     /// The history of a request before its move to the quarantine.

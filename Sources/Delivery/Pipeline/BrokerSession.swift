@@ -61,7 +61,7 @@ final class BrokerSession {
     }
 
     /// Returns whether the delivery is unacknowledged and its channel open. If the channel was lost, the broker
-    /// delivers the request again.
+    /// redelivers the request.
     func holds(_ record: DeliveryRecord) -> Bool { consumers[record.source].holds(record.delivery.tag) }
 
     func acknowledge(_ record: DeliveryRecord) { consumers[record.source].acknowledge(record.delivery.tag) }

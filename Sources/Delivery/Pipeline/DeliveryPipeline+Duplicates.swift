@@ -27,7 +27,7 @@ extension DeliveryPipeline {
     func firstEnded(
         _ end: DuplicateMemory.FirstEnd?, _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
     ) {
-        // If the channel was lost during the wait, the broker delivers the request again.
+        // If the channel was lost during the wait, the broker redelivers the request.
         guard session.holds(record) else { return acknowledgeDuplicate(record) }
         switch end {
         case .shared(let verdict): settleDuplicate(verdict, record)

@@ -12,7 +12,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Pushes the request, unless it has expired or a breaker of its route holds it.
+    /// Pushes the request, unless it has expired, or an open breaker or a pause holds it.
     func dispatch(_ push: PendingPush, _ record: DeliveryRecord) {
         guard !push.request.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return conclude(push, by: .conclude(FinalOutcome(outcome: .expired)), record)
@@ -98,7 +98,7 @@ extension DeliveryPipeline {
     }
 
     /// Moves the request to a wait queue, unless the channel of its delivery was lost. In that case, the broker
-    /// delivers the request again.
+    /// redelivers the request.
     private func moveUnlessLost(_ held: HeldRequests.Held) {
         if session.holds(held.record) {
             moveToWaitQueue(held.push, held.reason, held.record)

@@ -3,9 +3,9 @@ import EventLoop
 import Telemetry
 
 extension DeliveryPipeline {
-    /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges the
-    /// delivery and ends the record. The messages are the dead letter and the result, or the request for a wait queue
-    /// or the quarantine.
+    /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges,
+    /// rejects or requeues the delivery and ends the record. The messages are the dead letter and the result, or the
+    /// request for a wait queue or the quarantine.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
@@ -57,7 +57,7 @@ extension DeliveryPipeline {
         publishNext(settlement, record)
     }
 
-    /// Requeues the request without an outcome.
+    /// Requeues the delivery without an outcome, forgets its request, and ends the record.
     func abandon(_ record: DeliveryRecord, _ key: DeduplicationKey? = nil) {
         metrics.counters.requeued.add()
         session.requeue(record)

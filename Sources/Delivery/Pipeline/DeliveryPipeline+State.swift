@@ -76,7 +76,8 @@ extension DeliveryPipeline {
         return true
     }
 
-    /// Moves or requeues all requests that have not been pushed. To be called when no further delivery can arrive.
+    /// Moves or requeues all requests that have not been pushed, and requeues deliveries that still arrive. To be
+    /// called after the consumers have stopped, or when they have not stopped in time.
     func leave() {
         if lifecycle != .ended { lifecycle = .leaving }
         deliverParked()

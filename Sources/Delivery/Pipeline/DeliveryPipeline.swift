@@ -22,7 +22,7 @@ final class DeliveryPipeline {
     let messages: MessageFactory
     let metrics: LaneMetrics
     let spans: SpanCollector
-    /// The waits that end when the last delivery in flight ends, and when the lifecycle changes.
+    /// The waits that end when the last delivery in flight ends, when a drain begins, and when the lane ends.
     let idle = ContinuationList<Void>()
     var lifecycle = LaneLifecycle.running
     private(set) var inFlight = 0
@@ -52,7 +52,7 @@ final class DeliveryPipeline {
         deliver(DeliveryRecord(of: delivery, from: source, in: self, loop.now))
     }
 
-    /// Runs the first stage. Settling or acknowledging the delivery ends the record.
+    /// Runs the first stage, unless the delivery must be parked or requeued.
     func deliver(_ record: DeliveryRecord) {
         guard !shouldPark(record) else { return retrier.park(record) }
         guard begin(record) else { return }
@@ -78,8 +78,8 @@ final class DeliveryPipeline {
         return true
     }
 
-    /// Requeues the delivery. If its channel was lost, the call only releases the bytes, and the broker delivers the
-    /// request again.
+    /// Requeues the delivery. If its channel was lost, the call only releases the bytes, and the broker redelivers
+    /// the request.
     private func requeue(_ record: DeliveryRecord) {
         if session.holds(record) { metrics.counters.requeued.add() }
         session.requeue(record)

@@ -44,15 +44,16 @@ final class DuplicateFilter {
     /// Records that the request is about to be published to a wait queue.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) { memory.sendToWait(key, waitID: waitID) }
 
-    /// Records a verdict after the broker confirmed its messages.
+    /// Records a verdict after the broker confirmed its messages, and resumes the waiters of the request.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict) {
         memory.settle(key, verdict, now: loop.now.monotonic)
     }
 
-    /// Removes a request, so that its next delivery is a first delivery again.
+    /// Removes a request, so that its next delivery is a first delivery again. Resumes the waiters of the request.
     func forget(_ key: DeduplicationKey) { memory.forget(key) }
 
-    /// Records the loss of the consumer's channel: the broker redelivers its unacknowledged deliveries.
+    /// Records the loss of the consumer's channel, and registers the next channel. The broker redelivers the
+    /// unacknowledged deliveries of the lost channel.
     func channelLost(_ source: Int) {
         memory.lose(channels[source], now: loop.now.monotonic)
         channels[source] = memory.openChannel()

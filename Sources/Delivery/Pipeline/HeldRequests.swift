@@ -11,7 +11,8 @@ struct HeldRequests {
 
     init(pace: HoldPace) { self.pace = pace }
 
-    /// Returns whether a request may move immediately. If not, the caller adds it.
+    /// Returns whether a request may move immediately, and if so counts it against the pace. If not, the caller adds
+    /// it.
     mutating func admit(_ now: MonotonicTime) -> Bool { waiting.isEmpty && pace.admit(now) }
 
     mutating func add(_ held: Held) { waiting.append(held) }

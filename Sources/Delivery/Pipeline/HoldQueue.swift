@@ -13,7 +13,8 @@ final class HoldQueue {
         requests = HeldRequests(pace: HoldPace(laneCount: laneCount))
     }
 
-    /// Returns whether a held request may move immediately. If not, the caller adds it.
+    /// Returns whether a held request may move immediately, and if so counts it against the pace. If not, the caller
+    /// adds it.
     func admit(isSuspended: Bool) -> Bool { !isSuspended && requests.admit(loop.now.monotonic) }
 
     func add(_ held: HeldRequests.Held) { requests.add(held) }
@@ -22,7 +23,8 @@ final class HoldQueue {
 
     func takeFirst() -> HeldRequests.Held? { requests.takeFirst() }
 
-    /// Schedules a call of `heldRequestsDue` for the time of the next moves.
+    /// Schedules a call of `heldRequestsDue` for the time of the next moves, if requests wait and moves are not
+    /// suspended.
     func schedule(for pipeline: DeliveryPipeline, isSuspended: Bool) {
         guard timer == nil, !isSuspended, let time = requests.nextMove else { return }
         timer = loop.schedule(at: time) { [self] in

@@ -62,7 +62,8 @@ final class PermitScheduler {
         }
     }
 
-    /// Releases the permit of a request whose push has ended or was not sent.
+    /// Releases the permit of a request whose push has ended or was not sent, and grants the permits of the app that
+    /// are due.
     func release(_ app: AppDirectory.Index, grantedAt: MonotonicTime, in pipeline: DeliveryPipeline) {
         limits.ended(app, begunAt: grantedAt, loop.now.monotonic)
         guard !isGranting else { return }
@@ -81,7 +82,7 @@ final class PermitScheduler {
         logChanges(for: pipeline)
     }
 
-    /// Ends a record whose channel was lost during the wait: the broker delivers the request again, perhaps to another
+    /// Ends a record whose channel was lost during the wait: the broker redelivers the request, perhaps to another
     /// worker.
     private func abandon(_ permit: AppLimit.Permit, _ push: PendingPush, _ record: DeliveryRecord) {
         var push = push
@@ -99,7 +100,7 @@ final class PermitScheduler {
         schedule(for: pipeline)
     }
 
-    /// Requeues all waiting requests.
+    /// Requeues all waiting requests and cancels the timers.
     func requeueWaiting(in pipeline: DeliveryPipeline) {
         let apps = limits.appsWaiting
         limits.forgetWaiting()
@@ -110,7 +111,7 @@ final class PermitScheduler {
         if let timer = reviewTimer.take() { loop.cancel(timer) }
     }
 
-    /// Logs the apps that became limited and the apps that are no longer limited.
+    /// Logs the apps that became limited and the apps that are no longer limited, and schedules the next review.
     private func logChanges(for pipeline: DeliveryPipeline) {
         guard !limits.changes.isEmpty else { return }
         let changes = limits.changes

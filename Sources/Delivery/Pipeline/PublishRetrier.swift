@@ -29,7 +29,8 @@ final class PublishRetrier {
 
     func takeParked() -> [DeliveryRecord] { flow.takeParked() }
 
-    /// Schedules the next publish, unless the message can never be published or the lane has ended.
+    /// Schedules the next publish. A refused message is published immediately without its optional parts, or skipped if
+    /// it has none. If the lane has ended, requeues the delivery.
     func retry(_ settlement: consuming Settlement, after outcome: PublishOutcome, _ record: DeliveryRecord) {
         let pipeline = record.pipeline
         let retry = settlement.retry ?? PublishRetry(pipeline.messages.next(of: settlement, record))
@@ -84,7 +85,8 @@ final class PublishRetrier {
         record.pipeline.abandon(record, settlement.key)
     }
 
-    /// Ends the retries of a message that was confirmed or given up.
+    /// Ends the retries of a message that was confirmed or given up. If the message was the last stuck message, resumes
+    /// consuming and delivers the parked records.
     func finish(_ settlement: inout Settlement, in pipeline: DeliveryPipeline) {
         guard let retry = settlement.retry.take(), retry.isStuck, let parked = flow.unstick() else { return }
         pipeline.updateDemand()

@@ -45,7 +45,7 @@ final class RouteMonitor {
     }
 
     /// Updates the availability after an event of a pool. While no endpoint accepts a connection, the lane stops
-    /// consuming, since it could only hold its requests, and its pools connect without a push.
+    /// consuming, since it could only hold its requests, and some of its pools connect without a push.
     private func updateAvailability(_ pool: Int, _ event: PoolEvent, in pipeline: DeliveryPipeline) {
         guard !pipeline.lifecycle.isDraining else { return }
         let endpoint = dispatcher.breakers.endpoint(ofPool: pool)
@@ -58,7 +58,7 @@ final class RouteMonitor {
         review(in: pipeline)
     }
 
-    /// Handles a lost connection. A pool may wait before it reconnects, which is no evidence about the endpoint.
+    /// Handles a lost connection. A pool may wait before it reconnects. The wait is no evidence about the endpoint.
     private func lost(_ endpoint: Int, _ pool: Int, isIdle: Bool) {
         guard !isConnected(to: endpoint) else { return }
         availability.lost(endpoint)

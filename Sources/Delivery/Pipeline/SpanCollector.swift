@@ -1,7 +1,8 @@
 import EventLoop
 import Telemetry
 
-/// A collector of the spans of sampled deliveries. It passes the spans to `onSpans` in batches, at most once a second.
+/// A collector of the spans of sampled deliveries. It passes the spans to `onSpans` in batches, at most once a second
+/// and at the end of a drain.
 ///
 /// Loop-bound.
 final class SpanCollector {

@@ -43,7 +43,7 @@ public struct AppDirectory: Sendable {
     /// The pool of each kind of push. All kinds share one pool, unless broadcasts have a separate endpoint or
     /// certificates are valid for some kinds only.
     public struct Pools: Sendable, Equatable {
-        /// The pool of each kind, in the order of `Kind.all`.
+        /// The pool of each kind, in the order of `Kind.all`; nil for a kind that no pool serves.
         private let numbers: [Int?]
 
         /// Creates the pools of an app in one environment.
@@ -92,7 +92,7 @@ public struct AppDirectory: Sendable {
     private let names: [[UInt8]]
     /// The topics by app, then by kind in the order of `Kind.all`.
     private let topics: [[UInt8]]
-    /// The pool of each route, by the number of the route.
+    /// The pool of each route, by the number of the route; nil for a route without a pool.
     private let pools: [Int?]
     /// The routing keys of results by app, then by outcome in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
@@ -148,7 +148,7 @@ public struct AppDirectory: Sendable {
         }
     }
 
-    /// Returns the topic of a route, for operators.
+    /// Returns the topic of a route, for operators. The topic of broadcasts ends with `/broadcasts`.
     func topic(of route: Route) -> String { name(ofTopic: route.number / APNSEnvironment.allCases.count) }
 
     private func name(ofTopic index: TopicIndex) -> String {
@@ -190,7 +190,7 @@ public struct AppDirectory: Sendable {
 
     /// Returns the configured bundle ID that is most similar to an unknown bundle ID; nil if no bundle ID is similar.
     ///
-    /// To bound the cost with many apps, only the bundle IDs with the longest common beginning and end are compared.
+    /// To bound the cost with many apps, only the bundle IDs with the longest common prefix and suffix are compared.
     func nearest(to bundleID: String) -> String? {
         let name = Array(bundleID.utf8)
         guard !name.isEmpty, name.count <= Self.suggestedBytesMax else { return nil }
@@ -201,7 +201,7 @@ public struct AppDirectory: Sendable {
         return Suggestion.nearest(to: bundleID, among: likely.prefix(Self.comparedMax).map { apps[$0.index].bundleID })
     }
 
-    /// Returns the sum of the lengths of the common beginning and the common end, in bytes.
+    /// Returns the length of the common prefix plus the length of the common suffix, in bytes.
     private static func commonEnds(_ one: [UInt8], _ other: [UInt8]) -> Int {
         zip(one, other).prefix { $0 == $1 }.count + zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
     }

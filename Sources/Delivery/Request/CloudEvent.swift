@@ -50,13 +50,13 @@ public final class CloudEvent: Sendable {
 
     /// The id for a request if neither the request nor the message has an id. The id is the event's id if that is a
     /// UUID, otherwise the UUIDv5 of the event's source and id. Source and id are unique together (CloudEvents, section
-    /// 3.1).
+    /// 3.1). nil if the event has no id.
     var requestID: UUIDValue? {
         guard let id, !id.isEmpty else { return nil }
         return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")
     }
 
-    /// Returns the request in a body: the `data` of an event of version 1.0, otherwise the whole body.
+    /// Returns the request in a body: the `data` of a supported event, otherwise the whole body.
     public static func request(in root: JSONValue) -> JSONValue { CloudEvent(root)?.data(in: root) ?? root }
 
     /// Returns the data of the event; nil if it has none, or is of another version.

@@ -5,9 +5,9 @@ import Crypto
 import JSON
 import JSONSchema
 
-/// A reader that returns the request of a delivery or its first violation. It checks encoding, JSON, schema, identity,
-/// app, limits, and the app's payload schema, in this order. Each lane has its own reader, since a reader holds
-/// the memory of a parser and of validators.
+/// A reader that returns the request of a delivery or its first violation. It checks size, encoding, JSON, schema,
+/// identity, app, environment, limits, and the app's payload schema, in this order. Each lane has its own reader, since
+/// a reader holds the memory of a parser and of validators.
 final class RequestReader {
     private let apps: AppDirectory
     private let parser: JSONParser

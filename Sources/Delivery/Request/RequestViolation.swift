@@ -10,7 +10,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
         case property
         /// A body that is not JSON.
         case json
-        /// A body that violates the schema.
+        /// A body that violates the contract's schema, or a payload that violates the schema of its app.
         case schema
         /// A limit that JSON Schema cannot express, such as bytes of UTF-8.
         case limit
@@ -21,8 +21,8 @@ public struct RequestViolation: Error, Sendable, Hashable {
     }
 
     public var violationClass: Class
-    /// The third word of a dead letter's routing key: the code of a JSON error, a schema keyword, or the name of a
-    /// field.
+    /// The third word of a dead letter's routing key: the code of a JSON error, a schema keyword, the name of a
+    /// field, or a word such as `unknown`.
     public var code: String
     /// The JSON pointer to the invalid value; nil if the violation concerns the whole request.
     public var path: String?

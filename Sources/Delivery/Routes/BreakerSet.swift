@@ -150,8 +150,8 @@ struct BreakerSet {
         findings.credential = finding(.credential(pool: route.pool)) ?? findings.credential
     }
 
-    /// Returns the finding about an endpoint, or `nothing` while the evidence is insufficient. One bad answer may
-    /// concern only its request.
+    /// Updates the evidence about an endpoint. Returns the finding, or `nothing` while the evidence of a failure is
+    /// insufficient. One bad answer may concern only its request.
     private mutating func weigh(
         _ finding: RouteAttribution.Finding, _ endpoint: Int, _ message: UUIDValue, _ push: AdmittedPush,
         _ connection: Int
@@ -231,7 +231,8 @@ struct BreakerSet {
         if self[scope].opening?.probing == .byConnecting { close(scope) }
     }
 
-    /// Opens the breaker of a credential that the endpoint refused on a new connection, before any push.
+    /// Opens the breaker of a credential that the endpoint refused on a new connection, before any push. Closes the
+    /// breaker of the endpoint if connecting probes it.
     mutating func refused(_ pool: Int, _ cause: HoldReason, _ now: MonotonicTime) {
         closeConnecting(.endpoint(endpointOfPool[pool]))
         let scope = BreakerScope.credential(pool: pool)

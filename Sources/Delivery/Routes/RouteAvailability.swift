@@ -16,7 +16,7 @@ struct RouteAvailability: Sendable {
     static let acceptanceSeconds: Int64 = 60
 
     enum State: Sendable, Hashable {
-        /// The state while at least one endpoint accepts connections, or while no endpoint has been tested.
+        /// The state while at least one endpoint accepts connections, or while no endpoint is missing.
         case available
         /// The state while no endpoint is known to accept connections. Review the state at this time.
         case interrupted(until: MonotonicTime)
@@ -39,7 +39,7 @@ struct RouteAvailability: Sendable {
     static let testingPoolsMax = 4
 
     private var endpoints: [Endpoint]
-    /// The last accepted pool of each endpoint.
+    /// The pool of the last call of `accepted` for each endpoint; nil before the first call.
     private var acceptedPools: [Int?]
 
     init(endpointCount: Int) {
@@ -91,8 +91,8 @@ struct RouteAvailability: Sendable {
         return now < deadline ? .interrupted(until: deadline) : .unreachable
     }
 
-    /// Returns the untested endpoints once the grace period of the missing endpoints has ended. The caller connects to
-    /// the untested endpoints without a push.
+    /// Returns the untested endpoints once the grace period of the missing endpoints has ended, and marks the returned
+    /// endpoints as missing. The caller connects to the returned endpoints without a push.
     mutating func beginTests(_ now: MonotonicTime) -> [Int] {
         guard let deadline, now >= deadline else { return [] }
         let untested = endpoints.indices.filter { endpoints[$0] == .untested }
