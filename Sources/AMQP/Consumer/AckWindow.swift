@@ -156,7 +156,8 @@ package struct AckWindow {
         doneCount = 0
     }
 
-    /// Frees slots when all are in use, by moving the oldest open tags to `leftBehind`.
+    /// Frees slots when all are in use. Acknowledges all settled deliveries individually, and moves the oldest open
+    /// tags to `leftBehind`.
     private mutating func makeRoom() {
         acknowledgeOneByOne()
         // Free a quarter of the slots each time, so that calls of this function stay rare.

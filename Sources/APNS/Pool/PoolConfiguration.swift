@@ -42,9 +42,10 @@ public struct PoolConfiguration: Sendable {
     public var idlePingSeconds: Int64 = 60
     /// Maximum time until the answer to a PING.
     public var pingTimeoutSeconds: Int64 = 10
-    /// Maximum time to wait for the answers to open requests after a GOAWAY from APNs.
+    /// Maximum time to wait for the answers to open requests after a GOAWAY from APNs. If the pool drains a connection,
+    /// the time is at least `requestTimeoutSeconds`.
     public var drainGraceSeconds: Int64 = 20
-    /// Maximum time to write this side's GOAWAY after `drainGraceSeconds`.
+    /// Maximum time to write this side's GOAWAY after the wait for the last answers.
     public var closeSecondsMax: Int64 = 2
     /// Maximum number of resends of a push that APNs refused unprocessed.
     public var resendsMax = 3

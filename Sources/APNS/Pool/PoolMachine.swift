@@ -64,7 +64,8 @@ struct PoolMachine: Sendable {
     private var nextGrowth = MonotonicTime(nanoseconds: .min)
     /// Random delay before the next connection is drained; nil if no delay was drawn.
     private var shrinkWait: Duration?
-    /// Number of failed attempts since the last success, and the start of the first failed attempt.
+    /// Number of failed attempts since the last success or refusal of the certificate, and the start of the first
+    /// failed attempt.
     private var failures = 0
     private var failingSince: MonotonicTime?
     /// Number of connections that ended with a push in flight and no answered push, since the pool's last answer.
