@@ -1,4 +1,4 @@
-/// One timer for many deadlines. It fires at the earliest deadline that was armed since it last fired.
+/// One timer for many deadlines. It fires at the earliest deadline that was armed since it last fired or was canceled.
 ///
 /// The owner arms the timer with each deadline and cancels no single deadline. The timer therefore never fires late,
 /// but may fire before the earliest deadline that is still valid. Its action handles overdue deadlines and arms the

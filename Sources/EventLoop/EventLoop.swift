@@ -85,7 +85,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Calls `handler.flush()` once at the end of this iteration, even after several requests.
+    /// Calls `handler.flush()` once at the end of this iteration, even after several requests. If a `flush` makes the
+    /// request, the call happens at the end of the next iteration.
     public final func flushAfterIteration(_ handler: ByteStreamHandler) {
         assertOnLoop()
         guard !handler.isAwaitingFlush else { return }
@@ -101,7 +102,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         deferred.append(action)
     }
 
-    /// Calls `work` on the loop. The function may be called on any thread.
+    /// Calls `work` on the loop, or releases `work` uncalled if the loop has ended. The function may be called on any
+    /// thread.
     public final func post(_ work: @escaping @Sendable () -> Void) {
         if inbox.add(work) { wake() }
     }
@@ -113,8 +115,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     final var nextTimer: MonotonicTime? { timers.next }
 
-    /// Runs the rest of an iteration after its events: posted work, timers, jobs, then one flush for each handler that
-    /// requested it.
+    /// Runs the rest of an iteration after its events: timers, then posted work, deferred work and jobs, then one flush
+    /// for each handler that requested it.
     final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()

@@ -30,7 +30,7 @@ struct TimerQueue {
     private var lastGeneration: UInt64 = 0
     private var cancelled = 0
 
-    /// The earliest deadline; nil if there is no timer.
+    /// The earliest deadline, which may belong to a canceled timer; nil if there is no timer in memory.
     var next: MonotonicTime? { heap.first?.deadline }
 
     mutating func add(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerToken {

@@ -126,7 +126,7 @@ public final class HTTP2Server: HTTP2Session {
         }
     }
 
-    /// Replaces the stream limit in a SETTINGS frame with the announced limit.
+    /// Records the next unsent stream limit as announced, and writes the limit into its SETTINGS frame.
     ///
     /// - Parameter bytes: the frame, modified in place.
     private func announce(_ bytes: UnsafeMutableRawBufferPointer) {

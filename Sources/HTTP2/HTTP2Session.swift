@@ -5,7 +5,7 @@ public import EventLoop
 ///
 /// nghttp2 parses the input, and creates frames once at the end of each event-loop iteration. The frames pass through
 /// one bounded buffer. Delegates are called while input is parsed or frames are created. Delegates may call every
-/// method of the session, since these methods only queue frames and request a flush.
+/// method of the session, since these methods only queue frames, request a flush, or reset the transport.
 ///
 /// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {

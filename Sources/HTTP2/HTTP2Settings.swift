@@ -29,7 +29,7 @@ public struct HTTP2Limits: Sendable, Hashable {
     /// further streams.
     public var streamsMax: Int
     /// Maximum size of the header fields of one incoming message, names and values. Beyond this size, a server resets
-    /// the stream, and a client ignores the fields.
+    /// the stream, and a client ignores further fields.
     public var headerBytesMax: Int
     /// Maximum size of a response body that a client passes to its delegate. The client ignores the rest. A server
     /// passes on the whole request body.

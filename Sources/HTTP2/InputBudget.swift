@@ -38,7 +38,7 @@ struct InputBudget {
         bytes %= Self.bytesPerFrame
     }
 
-    /// Returns whether the budget is exceeded. Refills the budget first.
+    /// Returns whether the budget is exceeded. Refills an exceeded budget first, for the time since the last refill.
     mutating func isSpent(at now: MonotonicTime) -> Bool {
         guard left < 0 else { return false }
         let seconds = lastRefill.duration(to: now).components.seconds

@@ -7,7 +7,7 @@ struct StreamTable {
         var id: Int32 = 0
         /// The body to send, shared with the caller.
         var body: [UInt8] = []
-        /// The part of `body` that is not sent yet.
+        /// The part of `body` for which no frame was created yet.
         var bodyRest = 0..<0
         /// Output position after the request's header block; nil until the block is created.
         var headersEnd: UInt64?

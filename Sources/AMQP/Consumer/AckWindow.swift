@@ -43,7 +43,7 @@ package struct AckWindow {
 
     /// The acknowledgments to send now, in order. The sender empties the list.
     package var acks: [Ack] = []
-    /// The number of deliveries that are neither acknowledged, rejected nor requeued.
+    /// The number of unsettled deliveries. Settled deliveries whose acknowledgment is pending are not counted.
     package private(set) var openCount = 0
 
     /// Slots of the tags in `head..<next`, at `tag & mask`.
@@ -87,7 +87,7 @@ package struct AckWindow {
         return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
     }
 
-    /// Returns whether the delivery is neither acknowledged, rejected nor requeued.
+    /// Returns whether the delivery is unsettled.
     package func isOpen(_ tag: UInt64) -> Bool {
         guard tag >= head else { return leftBehind.contains(tag) }
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
@@ -156,7 +156,7 @@ package struct AckWindow {
         doneCount = 0
     }
 
-    /// Frees slots when all are in use: acknowledges the settled deliveries individually, and moves the oldest open
+    /// Frees slots when all are in use. Acknowledges all settled deliveries individually, and moves the oldest open
     /// tags to `leftBehind`.
     private mutating func makeRoom() {
         acknowledgeOneByOne()

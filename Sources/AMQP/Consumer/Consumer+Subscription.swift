@@ -5,9 +5,9 @@ extension Consumer {
     /// next consumer starts.
     private static let remainderDivisor = 4
 
-    /// Starts a new consumer if no more than a quarter of the prefetch is unacknowledged. Otherwise, `flush` calls this
-    /// function again. Deliveries to earlier consumers of the channel do not count toward the prefetch of a new
-    /// consumer. The wait thus limits all unacknowledged deliveries to one and a quarter prefetches.
+    /// Sends `basic.consume` if at most a quarter of the prefetch is unacknowledged. Deliveries to earlier consumers of
+    /// the channel do not count toward the prefetch of a new consumer. The condition thus limits all unacknowledged
+    /// deliveries to one and a quarter prefetches.
     func consumeWhenSettled() {
         if window.unacknowledgedCount <= prefetch / Self.remainderDivisor { sendConsume() }
     }

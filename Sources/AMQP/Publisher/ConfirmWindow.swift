@@ -10,7 +10,7 @@ package import EventLoop
 package struct ConfirmWindow<Waiter> {
     /// An unconfirmed publish. The entry holds no counted reference, so that reading it needs no reference counting.
     private struct Entry {
-        /// The receiver of the outcome; nil after its notification that the confirm is late.
+        /// The receiver of the outcome; nil once the receiver was notified that the confirm is late.
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
@@ -97,7 +97,8 @@ package struct ConfirmWindow<Waiter> {
     /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
     /// publish. Before these calls, calls `prepare` for some waiters whose publishes are likely to complete soon.
     ///
-    /// Returns false if no publish with this number is unconfirmed, which violates the protocol.
+    /// Returns false if the confirm violates the protocol, because it covers no unconfirmed publish or its number is
+    /// not in use yet. With `multiple`, the number 0 covers all publishes and is always valid.
     package mutating func confirmed(
         _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter) -> Void = { _ in },
         _ notify: (Waiter, PublishOutcome) -> Void

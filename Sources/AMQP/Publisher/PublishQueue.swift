@@ -24,11 +24,11 @@ struct PublishQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Removes and returns the next message that may be sent now. If the message is sent alone, call `trialSent`
-    /// afterward.
+    /// Removes and returns the next message that may be sent now; nil if there is none. If the message is sent alone,
+    /// call `trialSent` afterward.
     ///
     /// - Parameters:
-    ///   - isIdle: whether every message that was sent is confirmed.
+    ///   - isIdle: whether every message that was sent is confirmed or refused.
     ///   - hasRoom: whether the confirm window has room for a message.
     mutating func next(isIdle: Bool, hasRoom: (OutgoingMessage) -> Bool) -> Entry? {
         while var first = waiting.first {
@@ -50,7 +50,8 @@ struct PublishQueue {
     /// Records that a message for this exchange was sent alone.
     mutating func trialSent(to exchange: String) { missing.trialSent(to: exchange) }
 
-    /// Handles the answer to the message that was sent alone. The answer shows that the exchange exists.
+    /// Handles the answer to the message that was sent alone. The answer shows that the exchange exists. The messages
+    /// that wait to be sent alone return to the end of the queue.
     mutating func trialAnswered() {
         missing.trialAnswered()
         while var first = waitingAlone.popFirst() {

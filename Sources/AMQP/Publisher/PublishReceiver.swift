@@ -4,8 +4,8 @@ open class PublishReceiver {
 
     /// Handles the outcome of a message, once for each message, on the loop's thread. The receiver may publish.
     ///
-    /// A publisher never nests these calls. A message that is refused immediately has its outcome before `publish`
-    /// returns. If a receiver calls `publish`, the outcome follows after this receiver returns.
+    /// A publisher never nests these calls. A message that can neither be sent nor wait has its outcome before
+    /// `publish` returns. If a receiver calls `publish`, the outcome follows after this receiver returns.
     open func published(_ outcome: PublishOutcome) {}
 }
 

@@ -25,7 +25,8 @@ public final class Publisher: ChannelHandler {
     private var answeredAt: MonotonicTime
     /// The time at which the broker began to accept messages.
     private var readyAt: MonotonicTime
-    /// The start of a period in which the broker refused every message; nil after a confirm.
+    /// The time of the first refusal since the last confirm; nil if the broker has refused no message on this channel
+    /// since then.
     private var refusedSince: MonotonicTime?
     /// The number of channels opened because of refusals since the last confirm.
     private var renewals = 0
@@ -61,7 +62,8 @@ public final class Publisher: ChannelHandler {
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 
-    /// Starts the connection if necessary, and publishes once the connection is open. Later calls do nothing.
+    /// Starts the connection if necessary, and publishes once the connection is open. A later call only sets the
+    /// handler, if none is set.
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)

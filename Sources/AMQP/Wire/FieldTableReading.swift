@@ -21,7 +21,7 @@ extension FieldTable {
     }
 
     /// Returns one value of the table's first level without decoding the other values. Returns nil if the name is
-    /// missing or its value cannot be decoded.
+    /// missing, or if its value or an earlier entry cannot be decoded.
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {

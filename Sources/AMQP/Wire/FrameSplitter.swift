@@ -42,7 +42,8 @@ package struct FrameSplitter: ~Copyable {
 
     /// Removes one frame from the front of `input`. Returns nil if the frame is incomplete, and buffers all of `input`.
     ///
-    /// Throws if the bytes are not a frame. After an error, the stream cannot be read further.
+    /// Throws if the bytes are not a frame, or the frame exceeds the limit. After an error, the stream cannot be read
+    /// further.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
         guard partialCount > 0 else {
             guard input.count >= Frame.headerBytes else { return keep(&input, upTo: Frame.headerBytes) }

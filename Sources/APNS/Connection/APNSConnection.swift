@@ -61,8 +61,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     private(set) var certificateRefusal: CertificateRefusal?
     /// The error for which this side aborted the connection.
     private var failure: TransportError?
-    // Each timer token is nil while its timer is not scheduled.
     private let requestTimer: DeadlineTimer
+    // Each token is nil until its timer is scheduled, and after the timer is canceled.
     private var phaseTimer: TimerToken?
     private var idleTimer: TimerToken?
     private var pingTimer: TimerToken?
@@ -149,7 +149,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         goAwayIfDone()
     }
 
-    /// Closes the connection gracefully if no request is open. Otherwise aborts the connection.
+    /// Closes the connection gracefully if it is open without open requests. Otherwise aborts the connection.
     func close() {
         guard let pool, let member = pool.machine[slot] else { return }
         guard member.gate.inFlight == 0, client.isOpen else {
@@ -203,8 +203,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         armRequestTimer()
     }
 
-    /// Resets a stream whose answer is overdue, and completes its push. If the request is still buffered, extends the
-    /// deadline instead. APNs may have processed the push if the whole request was written.
+    /// Sends a PING. Resets a stream whose answer is overdue, and completes its push. If the request is still buffered,
+    /// extends the deadline instead. APNs may have processed the push if its request was `written`.
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
         defer { sendPing() }
@@ -238,7 +238,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
     }
 
-    /// Sends a PING, and aborts the connection if the peer does not acknowledge it in time.
+    /// Sends a PING, unless one is pending. Aborts the connection if the peer does not acknowledge the PING in time.
     private func sendPing() {
         guard pingTimer == nil else { return }
         client.ping(UInt64(number))

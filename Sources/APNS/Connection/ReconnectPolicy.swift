@@ -8,10 +8,10 @@ public import EventLoop
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
         /// Delay between the start of the first failed attempt and the start of the next attempt. The delay doubles
-        /// with each further failure.
+        /// with each further failure, up to `delaySecondsMax`.
         ///
-        /// After an attempt that took longer than its delay, only the minimum delay applies. If an attempt fails at
-        /// one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of the start
+        /// In addition, 1 to 1.5 times this value must pass after the end of each failed attempt. If an attempt fails
+        /// at one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of the start
         /// of the failed one.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
@@ -66,7 +66,7 @@ public struct ReconnectPolicy: Sendable {
     /// - Parameters:
     ///   - begunAt: the start of the attempt.
     ///   - random: selects a delay in the upper third of the range, since shorter delays would use up
-    ///     `connectsPerMinuteMax` before the minute is over. Also increases the minimum delay by up to half.
+    ///     `connectsPerMinuteMax` before the minute is over. Also increases the delay after the end by up to half.
     public mutating func failed(_ now: MonotonicTime, begunAt: MonotonicTime, random: UInt64) {
         let least = configuration.delaySecondsMin * 1000
         let doubled = configuration.delaySecondsMin << Int64(min(failures, 16))

@@ -4,8 +4,8 @@ import HTTP2
 
 /// A writer of the header fields of requests on one connection.
 ///
-/// HPACK indexes fields that rarely change on a connection. It does not index the path, or fields that differ with
-/// each request. However, the first occurrence of such a field, except the path, is indexed, so that the field's name
+/// HPACK indexes fields that rarely change on a connection. The path and the provider token are never indexed. Of a
+/// field that differs with each request, such as the ID, only the first occurrence is indexed, so that the field's name
 /// enters the peer's table (Apple, "Sending notification requests to APNs").
 struct RequestHeaders {
     let authority: [UInt8]

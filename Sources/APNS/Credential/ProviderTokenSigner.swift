@@ -48,7 +48,8 @@ public struct ProviderTokenSigner: Sendable {
         policy.isMintDue(now) && mint(now, random)
     }
 
-    /// Returns the token to use instead of a refused one; nil if no other token would help.
+    /// Returns the token to use instead of a refused one, and signs a new token if necessary. Returns nil if no other
+    /// token would help, or if signing fails.
     public mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> ProviderToken? {
         let action =
             switch refusal.kind {

@@ -6,7 +6,7 @@ import Telemetry
 /// The opening and draining of connections, as `PoolMachine` decides.
 extension APNSPool {
     /// Connects without a push, and retries until a connection is up. The handler then receives `connected`. If a
-    /// connection is up already, the handler receives the event in the next event-loop iteration.
+    /// connection is up already, the handler receives the event later in this event-loop iteration or in the next one.
     public func probe() {
         loop.assertOnLoop()
         if machine.probe() {
@@ -115,7 +115,8 @@ extension APNSPool {
         openConnections()
     }
 
-    /// Completes all waiting pushes, since every connection presents the same certificate.
+    /// Completes all waiting pushes, since every connection presents the same certificate. Reports the refusal to the
+    /// handler.
     func refused(_ refusal: CertificateRefusal) {
         while let push = waiting.popAny() { end(push, .notSent(.certificateRefused(refusal))) }
         waitTimer.cancel()

@@ -22,7 +22,7 @@ extension APNSPool {
     }
 
     /// Delays a push while the newest token is too old, for example after the machine was suspended, and requests a
-    /// new token.
+    /// new token. Completes the push instead if the pool signs its own tokens, or if too many pushes wait.
     func waitForToken(_ push: Push) {
         guard tokens?.requestNewer() == true else {
             logMissingToken()

@@ -7,8 +7,8 @@ public import Telemetry
 /// The connections of a lane to one APNs endpoint with one credential. The pool opens connections as needed,
 /// distributes pushes over the connections, and replaces connections that end. `PoolMachine` makes the decisions.
 ///
-/// The pool is bound to its loop's thread. Each push gets exactly one outcome. A push waits at most `waitSecondsMax`
-/// for a stream each time, `tokenWaitSecondsMax` for a token, and `requestTimeoutSeconds` for its answer.
+/// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration`
+/// limits how long a push waits for a stream (before each resend again), for a token, and for its answer.
 public final class APNSPool {
     /// Number of priorities. Priorities are from 0 to one less than this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax
@@ -120,7 +120,8 @@ public final class APNSPool {
                 submittedAt: loop.now.monotonic, timing: timing))
     }
 
-    /// Stops accepting pushes, and completes waiting pushes as unsent. Pushes in flight still wait for their answers.
+    /// Stops accepting pushes, and completes waiting pushes as unsent. A push whose token was refused is completed with
+    /// this answer. Pushes in flight still wait for their answers.
     public func stopAccepting() {
         loop.assertOnLoop()
         isAccepting = false
@@ -134,14 +135,15 @@ public final class APNSPool {
         shrinkTimer = nil
     }
 
-    /// Closes all connections. Pushes in flight get an unknown outcome.
+    /// Stops accepting pushes, closes all connections, and releases the handler. The outcome of a push in flight is
+    /// `unknown`, or `notSent` if its request was not completely written.
     public func close() {
         stopAccepting()
         for connection in connections { connection?.close() }
         handler = PoolHandler()
     }
 
-    /// Number of pushes that wait for a free stream or for a provider token.
+    /// Number of pushes that wait for a free stream or for a provider token, except pushes whose token was refused.
     public var waitingCount: Int { waiting.count + tokenless.count }
 
     /// Whether a connection is up and accepts pushes.
@@ -224,9 +226,9 @@ public final class APNSPool {
         openConnections()
     }
 
-    /// Sends the push that the connection was opened for. Does nothing while a push is in flight on the connection.
-    /// APNs binds the connection to the topics of its first push, and further SETTINGS may arrive before the answer to
-    /// that push.
+    /// Sends the push that the connection was opened for. If no such push waits anymore, allows any push on the
+    /// connection. Does nothing while a push is in flight on the connection. APNs binds the connection to the topics of
+    /// its first push, and further SETTINGS may arrive before the answer to that push.
     func sendFresh(on slot: Int) {
         guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
             return

@@ -4,7 +4,7 @@ public import EventLoop
 /// owners of a pool that do not wait for a later connect.
 public final class ConnectFailure: PoolHandler {
     private weak let pool: APNSPool?
-    /// The last connect error; nil if no attempt to connect has failed.
+    /// The error of the last ``PoolEvent/cannotConnect`` event; nil before the first such event.
     public private(set) var error: TransportError?
 
     /// Creates a handler and sets it on the pool. Closing the pool releases the handler.

@@ -17,14 +17,16 @@ public struct PoolConfiguration: Sendable {
     public var shrinkSecondsMax: Int64 = 600
     /// Maximum number of open requests on one connection. The limit of APNs applies, too.
     public var streamsMax = 1000
-    /// Maximum number of pushes that wait for a free stream, a new connection, or a provider token.
+    /// Maximum number of pushes that wait for a free stream, a new connection, or a provider token. Resends may exceed
+    /// this number.
     public var waitingMax = 20_000
     /// Maximum time that a push waits for a free stream before the pool returns it unsent. The time is shorter if the
     /// push expires sooner.
     public var waitSecondsMax: Int64 = 30
     /// Maximum time that a push waits for a provider token from the ``TokenSupply`` when the newest token is too old.
     public var tokenWaitSecondsMax: Int64 = 5
-    /// Maximum time until the answer to a push. The time is shorter if the push expires sooner.
+    /// Maximum time until the answer to a push. The time is shorter if the push expires sooner. While the request is
+    /// still buffered, the time is extended by `pingTimeoutSeconds`.
     public var requestTimeoutSeconds: Int64 = 30
     /// Minimum answer timeout of a push that expires sooner. Without this minimum, a push that APNs accepted just
     /// before the expiration would get an unknown outcome.
@@ -40,9 +42,10 @@ public struct PoolConfiguration: Sendable {
     public var idlePingSeconds: Int64 = 60
     /// Maximum time until the answer to a PING.
     public var pingTimeoutSeconds: Int64 = 10
-    /// Maximum time to wait for the answers to open requests after a GOAWAY from APNs.
+    /// Maximum time to wait for the answers to open requests after a GOAWAY from APNs. If the pool drains a connection,
+    /// the time is at least `requestTimeoutSeconds`.
     public var drainGraceSeconds: Int64 = 20
-    /// Maximum time to write this side's GOAWAY after `drainGraceSeconds`.
+    /// Maximum time to write this side's GOAWAY after the wait for the last answers.
     public var closeSecondsMax: Int64 = 2
     /// Maximum number of resends of a push that APNs refused unprocessed.
     public var resendsMax = 3

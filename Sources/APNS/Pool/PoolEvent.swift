@@ -7,7 +7,8 @@ public enum PoolEvent: Sendable, Hashable {
     /// A failed attempt to connect while no connection of the pool is up. The error's code distinguishes failures of
     /// name resolution, refused connections, timeouts and failures of certificate verification.
     ///
-    /// `failures` counts the failed attempts since the last success. `since` is the start of the first failed attempt.
+    /// `failures` counts the failed attempts since the last success or refusal of the certificate. `since` is the start
+    /// of the first of these attempts.
     case cannotConnect(TransportError, failures: Int, since: MonotonicTime)
     /// A refusal of the certificate by the peer. Waiting pushes fail with the same reason.
     case certificateRefused(CertificateRefusal)

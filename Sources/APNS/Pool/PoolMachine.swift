@@ -1,7 +1,7 @@
 import EventLoop
 
 /// The decisions of a pool: which connection sends a push, when to open or drain a connection, and which events to report
-/// about failed connections.
+/// about failed and lost connections.
 ///
 /// The machine is pure. The pool passes the time and the events, and carries out the decisions. Each connection has a
 /// slot.
@@ -58,13 +58,14 @@ struct PoolMachine: Sendable {
     private(set) var begun = 0
     private var isAccepting = true
     private var isProbing = false
-    /// The last time when the load needed all connections.
+    /// The last time when the load needed all connections, or when the pool drew ``shrinkWait``.
     private var lastNeeded = MonotonicTime(nanoseconds: .min)
-    /// The earliest time of the next request for another connection.
+    /// The earliest time at which `streamBegan` may return true again.
     private var nextGrowth = MonotonicTime(nanoseconds: .min)
     /// Random delay before the next connection is drained; nil if no delay was drawn.
     private var shrinkWait: Duration?
-    /// Number of failed attempts since the last success, and the start of the first failed attempt.
+    /// Number of failed attempts since the last success or refusal of the certificate, and the start of the first
+    /// failed attempt.
     private var failures = 0
     private var failingSince: MonotonicTime?
     /// Number of connections that ended with a push in flight and no answered push, since the pool's last answer.
@@ -140,7 +141,8 @@ struct PoolMachine: Sendable {
         if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Returns the next step to serve the demand. Called after each change of the demand or of a connection.
+    /// Returns the next step to serve the demand. With `open`, has added the connection and counted the connect. Called
+    /// after each change of the demand or of a connection.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -237,7 +239,8 @@ struct PoolMachine: Sendable {
     /// Whether APNs has accepted the token or the certificate on a connection that accepts pushes.
     var isAuthenticated: Bool { members.contains { $0?.gate.isServing == true && $0?.isAuthenticated == true } }
 
-    /// Applies the peer's SETTINGS. Returns whether they are the connection's first.
+    /// Applies the peer's SETTINGS. Returns whether they are the connection's first. The first SETTINGS end probing and
+    /// reset the count of failed attempts.
     mutating func settingsReceived(_ slot: Int, streamsMax: Int?) -> Bool {
         guard members[slot]?.settingsReceived(streamsMax: streamsMax) == true else { return false }
         failures = 0
@@ -253,7 +256,8 @@ struct PoolMachine: Sendable {
         return loss(with: member)
     }
 
-    /// Returns the event to report; nil unless the connection was the last one that was up and accepted pushes.
+    /// Returns the event to report; nil unless the connection was the last one that was up and accepted pushes, and nil
+    /// if the pool has stopped accepting pushes.
     private func loss(with member: PoolMember) -> PoolEvent? {
         guard isAccepting, member.hasConnected, member.gate.phase != .draining, !isConnected else { return nil }
         return .lost(isIdle: member.isIdle)
@@ -319,8 +323,8 @@ struct PoolMachine: Sendable {
         isProbing = false
     }
 
-    /// Returns the slots of all connections that accept pushes, for the pool to drain. The ends of these connections do
-    /// not count as failures.
+    /// Marks all connections that accept pushes or are connecting as retired, and returns their slots, for the pool to
+    /// drain. The ends of these connections do not count as failures.
     mutating func retire() -> [Int] {
         let slots = members.indices.filter { members[$0]?.gate.isServing == true }
         for slot in slots { members[slot]?.isRetired = true }

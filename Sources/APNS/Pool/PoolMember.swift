@@ -41,8 +41,8 @@ struct PoolMember: Sendable {
         if gate.phase == .probing, unansweredSince == nil { unansweredSince = now }
     }
 
-    /// Whether the connection ended with a push in flight and without an answered push. The end of an idle connection is
-    /// normal.
+    /// Whether the connection ended with a push in flight and without an answered push, unless the pool drained the
+    /// connection. The end of an idle connection is normal.
     var endedUnanswered: Bool { wasCutOff && !isAnswered && !wasDrained }
 
     /// Whether no push is in flight, and none was in flight when the connection ended.

@@ -11,7 +11,7 @@ public struct PoolStatus: Sendable, Hashable {
     public var connections: Int
     /// Whether a connection is up and accepts pushes.
     public var isConnected: Bool
-    /// Number of pushes that wait for an answer.
+    /// Number of open requests on all connections.
     public var streams: Int
     /// Number of pushes that wait for a stream or for a provider token.
     public var waiting: Int

@@ -5,7 +5,7 @@ import EventLoop
 struct PoolTokens {
     /// The reaction to a refused token.
     enum Remedy {
-        /// A resend of the push with the newer token that exists already.
+        /// A resend of the push with a newer token, which existed already or was signed now.
         case newer
         /// A request to the supply for a newer token. The supply replies later.
         case requested
@@ -34,7 +34,8 @@ struct PoolTokens {
         if let supply { apply(.newest(supply.first)) }
     }
 
-    /// Returns the token to send now; nil if no token is usable.
+    /// Returns the token to send now; nil if no token is usable. A pool without a supply first signs a new token if one
+    /// is due.
     mutating func usable(_ now: Now, random: () -> UInt64) -> ProviderToken? {
         if own?.renew(now, random: random) == true { newest = own?.newest }
         guard now.sinceBoot.nanoseconds < usableUntilNanoseconds else { return nil }

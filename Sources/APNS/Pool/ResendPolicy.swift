@@ -19,7 +19,7 @@ struct ResendPolicy: Sendable {
         case resendWithNewToken(TokenRefusal.Kind)
     }
 
-    /// Maximum number of resends of a push.
+    /// Maximum number of resends of a push. The single resend with a new token may exceed this number.
     let resendsMax: Int
 
     func afterAnswer(_ verdict: AnswerVerdict, _ reason: Reason?, _ tries: Tries) -> Action {
@@ -31,7 +31,8 @@ struct ResendPolicy: Sendable {
         }
     }
 
-    /// Returns the action after a refused stream, a GOAWAY, or a connection that ended before the push was written.
+    /// Returns the action after a refused stream, a GOAWAY, a connection that ended before the push was written, or a
+    /// refusal that was cut off.
     func afterRefusal(_ tries: Tries) -> Action {
         mayResend(tries) ? .resend : .finish
     }

@@ -4,7 +4,8 @@ public import HTTP2
 public indirect enum PushOutcome: Sendable, Hashable {
     /// An answer by APNs or by a proxy.
     case answered(PushAnswer)
-    /// A push that APNs did not process. The push can be sent again, and does not count as an attempt.
+    /// A push that APNs did not process. The push does not count as an attempt, and sending it again causes no
+    /// duplicate.
     case notSent(NotSentReason)
     /// A push that was sent and not answered. APNs may have processed the push. `silentConnection` is the number of
     /// its connection within the pool; nil if APNs had accepted the credential on that connection.
@@ -20,7 +21,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     /// A connection that could not write the whole push in time, because the peer does not read or grants no
     /// flow-control window. For `silentConnection`, see ``PushOutcome/unknown(_:silentConnection:)``.
     case notWritten(silentConnection: Int?)
-    /// Too many pushes that wait for a connection.
+    /// Too many waiting pushes.
     case overloaded
     /// A refusal, without processing, each time that the pool sent the push.
     case refused

@@ -7,7 +7,7 @@ final class DescriptorRegistration {
     let generation: UInt32
     var events: UInt32
     let action: (UInt32) -> Void
-    /// The action if the loop ends before the watch. The action closes the descriptor and drops the watch.
+    /// The action if the loop ends before the watch. The loop has ended the watch when the action is called.
     let abandoned: () -> Void
 
     init(

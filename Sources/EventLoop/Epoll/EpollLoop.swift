@@ -26,7 +26,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 
-    /// The number of iterations since the loop's start, for a watchdog on another thread.
+    /// The number of iterations since the loop was created, for a watchdog on another thread.
     public let iterations = IterationCounter()
 
     /// Creates a loop, and ignores SIGPIPE in the whole process.
@@ -117,7 +117,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return epoll_wait(epoll, &events, Int32(events.count), milliseconds)
     }
 
-    /// The maximum time to wait for events; nil if there is no timer.
+    /// The maximum time to wait for events: 0 if there is work, and nil if there is neither work nor a timer.
     private var waitNanoseconds: Int64? {
         if hasWork { return 0 }
         guard let next = nextTimer else { return nil }
@@ -143,8 +143,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Calls `action` with the epoll events of `descriptor` until the watch is ended, or `abandoned` if the loop ends
-    /// first. Returns nil, with `errno` set, if the kernel refuses the descriptor.
+    /// Calls `action` with the epoll events of `descriptor` until the watch is ended. Calls `abandoned` if the loop
+    /// ends before the watch. Returns nil, with `errno` set, if the kernel refuses the descriptor.
     func watch(
         _ descriptor: Int32, for events: EPOLL_EVENTS, action: @escaping (UInt32) -> Void,
         abandoned: @escaping () -> Void
@@ -240,7 +240,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Accepts connections on a Unix socket at `path` that only this user may connect to. `accept` receives each
     /// descriptor and owns it.
     ///
-    /// - Throws: if the path is too long, or exists and is not an unused socket.
+    /// - Throws: if the socket cannot be bound, for example because the path is too long, or exists and is not an
+    ///   unused socket.
     public func listen(
         onSocketAt path: String, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
     ) throws(TransportError) -> ByteListener {

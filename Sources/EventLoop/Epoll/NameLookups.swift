@@ -37,7 +37,7 @@ final class NameLookups: @unchecked Sendable {
     /// The number of running threads.
     var threadCount: Int { lock.withLock { running.count } }
 
-    /// Calls `deliver` with the addresses of `host`, whose port is 0, or with the error. Unless the request is
+    /// Calls `deliver` with the addresses of `host`, each with port 0, or with the error. Unless the request is
     /// canceled, the call happens once, on any thread, possibly before this method returns.
     func find(_ host: String, _ deliver: @escaping @Sendable (Resolver.Answer) -> Void) -> Ticket {
         enum Step { case join, start, refuse }
@@ -57,7 +57,7 @@ final class NameLookups: @unchecked Sendable {
         return ticket
     }
 
-    /// Prevents the call of `deliver`, unless the call has begun. The lookup itself continues.
+    /// Prevents the call of `deliver`, unless the lookup has ended. A lookup in progress continues.
     func cancel(_ ticket: Ticket) {
         // The closure is released outside the lock.
         _ = lock.withLock { () -> Request? in

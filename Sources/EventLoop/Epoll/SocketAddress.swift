@@ -14,7 +14,7 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// Creates the address of a Unix socket. Returns nil if the path exceeds 107 bytes (unix(7)).
+    /// Creates the address of a Unix socket. Returns nil if the path is empty or exceeds 107 bytes (unix(7)).
     ///
     /// - Parameter path: the path of a file, or a name in the abstract namespace with a leading `@`.
     init?(unix path: String) {
@@ -75,10 +75,10 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// Returns the address that `descriptor` is bound to.
+    /// Returns the address that `descriptor` is bound to; nil if the kernel reports an error.
     static func local(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getsockname) }
 
-    /// Returns the address that `descriptor` is connected to.
+    /// Returns the address that `descriptor` is connected to; nil if it is not connected.
     static func peer(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getpeername) }
 
     private static func address(

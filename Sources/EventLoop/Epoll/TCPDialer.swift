@@ -32,7 +32,8 @@ final class TCPDialer {
     ///
     /// - Parameters:
     ///   - completion: called once on the loop, but never from inside `init` or after `cancel`.
-    ///   - abandoned: called instead if the loop ends first.
+    ///   - abandoned: called instead if the loop ends during a connect attempt. If the loop ends before the first
+    ///     attempt, neither function is called.
     init(
         loop: EpollLoop, endpoint: Endpoint, options: ConnectOptions,
         completion: @escaping (Result<Connection, TransportError>) -> Void, abandoned: @escaping () -> Void
@@ -50,7 +51,7 @@ final class TCPDialer {
         precondition(attempts.isEmpty, "a dialer was dropped without cancel()")
     }
 
-    /// Closes all attempts. `completion` is not called.
+    /// Stops the lookup and closes all attempts. Neither `completion` nor `abandoned` is called.
     func cancel() {
         completion = nil
         abandoned = nil

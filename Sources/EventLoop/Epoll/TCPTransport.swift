@@ -31,8 +31,8 @@ final class TCPTransport: ByteTransport {
     /// The dialer that opens the connection. The reference is weak, because the loop keeps the dialer alive, and the
     /// dialer keeps this object alive.
     private weak var dialer: TCPDialer?
-    /// The endpoint and address of an outgoing connection, and the time at which it opened; nil for an accepted
-    /// connection.
+    /// The endpoint and address of an outgoing connection, and the time at which it opened; nil before this time, and
+    /// for an accepted connection.
     private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
     private var hasReceived = false
     private var timer: TimerToken?
@@ -66,7 +66,8 @@ final class TCPTransport: ByteTransport {
         self.dialer = dialer
     }
 
-    /// Adopts a connection that a listener has accepted, and calls `handler.connected` later in this iteration.
+    /// Adopts a connection that a listener has accepted, and calls `handler.connected` later in this iteration. If the
+    /// loop cannot watch the descriptor, calls `handler.closed` instead.
     func adopt(_ accepted: Int32, from place: String) {
         descriptor = accepted
         self.place = place

@@ -20,7 +20,8 @@ open class ByteStreamHandler {
     open func peerFinished() {}
 
     /// Handles the end of the stream. `error` is nil if this side closed or reset the stream. The loop calls this
-    /// method once, as the last method, and never from inside a call of the handler to the transport.
+    /// method once, and never from inside a call of the handler to the transport. Only a `flush()` that was requested
+    /// earlier may follow.
     open func closed(_ error: TransportError?) {}
 
     /// Writes the collected bytes. The loop calls this method once at the end of an iteration in which

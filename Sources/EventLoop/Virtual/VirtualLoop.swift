@@ -1,7 +1,7 @@
 /// A loop that runs lane code on virtual time, over connections in memory. Waits for the clock take no real time, and
 /// the seed alone decides the order of events.
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
-    /// Maximum number of iterations at one virtual time. A run with more iterations counts as an endless loop.
+    /// Maximum number of iterations at one virtual time. A run with more iterations counts as a livelock.
     private static let iterationsAtOneTimeMax = 100_000
     /// The start of the wall clock: 2026-01-01 00:00:00 UTC.
     private static let startUnixNanoseconds: Int64 = 1_767_225_600_000_000_000
