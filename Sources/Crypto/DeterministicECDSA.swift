@@ -92,8 +92,8 @@ enum DeterministicECDSA {
             return bytes
         }
 
-        /// Returns r and s; nil if the nonce is out of range, or if r or s would be zero. RFC 6979 then requires the
-        /// next nonce.
+        /// Returns r and s; nil if OpenSSL fails, if the nonce is out of range, or if r or s would be zero. In the last
+        /// two cases, RFC 6979 requires the next nonce.
         func signature(digest: OpaquePointer, secret: OpaquePointer, nonce: [UInt8]) -> [UInt8]? {
             guard let nonce = number(nonce), BN_is_zero(nonce) == 0, BN_cmp(nonce, order) < 0,
                 let point = EC_POINT_new(group)

@@ -67,8 +67,8 @@ public struct ES256PrivateKey: Sendable, Equatable {
 
     private init(key: P256Key) { self.key = key }
 
-    /// Checks that both halves of the key match and are on the curve. Otherwise, only a 403 from APNs would reveal a damaged
-    /// file.
+    /// Checks that both halves of the key match and are on the curve. Without this check, only a 403 from APNs would
+    /// reveal a damaged file.
     private static func check(_ key: P256Key) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {

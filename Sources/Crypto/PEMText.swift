@@ -11,7 +11,7 @@ struct PEMText {
         var text: [UInt8]
     }
 
-    /// The blocks; empty if the text contains no block or an incomplete block.
+    /// The blocks; empty if the text contains no block, or an incomplete or invalid block.
     private(set) var blocks: [Block] = []
     /// The blocks as one PEM text, or PKCS #12 without Base64 around it. Any other text is unchanged.
     private(set) var bytes: [UInt8]
@@ -103,7 +103,7 @@ struct PEMText {
                 isEscaped = false
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-                // The character follows a backslash, which makes it an unknown escape.
+                // After a backslash, the character would be an unknown escape.
                 guard !isEscaped else { return nil }
                 base64.append(byte)
             case UInt8(ascii: "\""), UInt8(ascii: "'"): isEscaped = false

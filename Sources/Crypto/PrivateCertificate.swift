@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A private key, its certificate, and the other certificates of its file, as OpenSSL objects.
+/// A private key, its certificate, and the certificates of its file that match no key, as OpenSSL objects.
 final class PrivateCertificate {
     private let key: OpaquePointer
     /// The certificates, beginning with the key's certificate.

@@ -55,7 +55,8 @@ struct CurlOptions {
         }
     }
 
-    /// Sets the receiver of the response. `transfer` is not retained, and must outlive the transfer.
+    /// Sets the receiver of the response. `transfer` is not retained; the caller must keep it until libcurl has
+    /// finished.
     mutating func receive(into transfer: HTTPTransfer) {
         check(
             martlet_curl_set_receivers(

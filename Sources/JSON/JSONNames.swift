@@ -55,7 +55,8 @@ public struct JSONFoundMembers: ~Copyable {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
     }
 
-    /// Returns the same value as a `JSONValue`, whose validity is checked.
+    /// Returns the value of the name at `position` as a `JSONValue`, whose validity is checked; nil if the member is
+    /// missing.
     public func value(_ position: Int) -> JSONValue? {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
     }

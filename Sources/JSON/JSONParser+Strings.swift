@@ -161,7 +161,7 @@ extension JSONParser {
     }
 
     /// Returns the first position of a quote, a backslash, a control character or a non-ASCII byte. Scans eight bytes
-    /// at a time, and so reads up to seven of the zeros after the text.
+    /// at a time, and so reads up to eight of the zeros after the text.
     @inline(__always) private static func skipPlain(_ bytes: UnsafePointer<UInt8>, from start: Int) -> Int {
         var place = start
         while true {

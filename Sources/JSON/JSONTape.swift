@@ -42,7 +42,7 @@ package final class JSONTape {
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     package internal(set) var nodeCount = 0
     private(set) var byteCount = 0
-    /// A number that distinguishes values of this text from values of the previous text.
+    /// A number that distinguishes values of this text from values of previous texts.
     private(set) var generation: UInt32 = 0
     /// The position for the next decoded string.
     var decodedEnd = 0
@@ -53,7 +53,7 @@ package final class JSONTape {
     /// The number of zeros after the source. The zeros stop each scan, and allow loads of eight bytes from any byte of a
     /// string.
     static let padding = 16
-    /// Maximum size of the memory for bytes that the tape keeps for the next text. Larger memory shrinks again.
+    /// The size above which the memory for bytes shrinks for the next text that needs at most this size.
     static let keptBytesMax = 256 << 10
     private static let keptNodesMax = keptBytesMax / MemoryLayout<JSONNode>.stride
 

@@ -25,7 +25,7 @@ enum HostnameFormat {
 
 /// Host names in any script: RFC 5890 to 5893.
 enum InternationalHostname {
-    /// The full stops that separate labels (RFC 3490, section 3.1).
+    /// The periods that separate labels (RFC 3490, section 3.1).
     private static let stops: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
 
     static func matches(_ text: UnsafeRawBufferPointer) -> Bool {

@@ -5,7 +5,8 @@ import JSON
 struct SchemaFile {
     let path: String
 
-    /// Creates the path of a file; returns nil if the name would leave the folder.
+    /// Creates the path of a file. Returns nil if the name would leave the folder, is empty, or has an invalid percent
+    /// escape or a zero byte.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
         // Split bytes, as the kernel does. In Swift, a slash and a following combining mark are one character.
