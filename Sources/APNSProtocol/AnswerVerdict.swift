@@ -35,7 +35,8 @@ public struct AnswerVerdict: Sendable, Hashable {
         case credential
         /// The connection that received the answer.
         case connection
-        /// The endpoint, or a proxy in front of it. The answer shows nothing about the request, its credential or its topic.
+        /// The endpoint, or a proxy in front of it. The answer shows nothing about the request, its credential or its
+        /// topic.
         case endpoint
     }
 

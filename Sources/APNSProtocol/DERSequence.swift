@@ -4,7 +4,8 @@ enum DERSequence {
     /// Tags of UTF8String, PrintableString and IA5String.
     private static let textTags: [UInt8] = [0x0C, 0x13, 0x16]
 
-    /// Returns the texts in a sequence, without those in nested sequences. Returns an empty array for other contents.
+    /// Returns the texts in a sequence, without those in nested sequences, up to the first invalid element. Returns an
+    /// empty array for other contents.
     static func texts(in bytes: [UInt8]) -> [String] {
         var bytes = bytes[...]
         guard let outer = next(&bytes), outer.tag == sequenceTag else { return [] }

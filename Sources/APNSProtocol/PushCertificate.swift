@@ -40,8 +40,8 @@ public struct PushCertificate: Sendable, Hashable {
 
     /// Returns the extensions that Apple's certificate authority adds to a certificate.
     ///
-    /// - Parameter topics: the topics with their kinds, such as `app`, `voip` and `complication`. Empty for a certificate
-    ///   without a list of topics.
+    /// - Parameter topics: the topics with their kinds, such as `app`, `voip` and `complication`. Empty for a
+    ///   certificate without a list of topics.
     package static func extensions(
         environments: Set<APNSEnvironment>, topics: [(topic: String, kind: String)]
     ) -> [CertificateExtension] {

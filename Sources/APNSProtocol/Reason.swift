@@ -1,7 +1,7 @@
 /// The reason for which APNs refused a request: `reason` in the body of an answer, or in the debug data of a GOAWAY.
 ///
-/// Contains the reasons of Apple's tables for device pushes and for broadcasts, and undocumented reasons observed on the
-/// wire.
+/// Contains the reasons of Apple's tables for device pushes and for broadcasts, and undocumented reasons observed on
+/// the wire.
 public enum Reason: Sendable, Hashable {
     case badCertificate
     case badCertificateEnvironment

@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// A P-256 private key that signs provider tokens: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4. Immutable and thread-safe.
+/// A P-256 private key that signs provider tokens: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4. Immutable and
+/// thread-safe.
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 

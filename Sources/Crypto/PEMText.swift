@@ -90,7 +90,8 @@ struct PEMText {
         return labels.first { $0.filter { $0 != " " } == joined } ?? words.joined(separator: " ")
     }
 
-    /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other characters.
+    /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other
+    /// characters.
     private static func plainBase64(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var base64: [UInt8] = []
         base64.reserveCapacity(bytes.count)

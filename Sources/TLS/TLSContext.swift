@@ -123,7 +123,8 @@ public final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Passes the client's certificate to the session's `admits`, and ignores its chain. The peer never counts as verified.
+/// Passes the client's certificate to the session's `admits`, and ignores the certificate's chain. Returns 1 for an
+/// admitted certificate, otherwise 0. The peer never counts as verified.
 private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     let pointer = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
     guard let pointer, let session = TLSSession.session(of: OpaquePointer(pointer)),

@@ -196,7 +196,8 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    /// Passes one buffer of plaintext to the handler. Returns whether more plaintext may follow.
+    /// Passes one buffer of plaintext to the handler. Also reports the peer's close_notify, and closes the stream after
+    /// an error. Returns whether more plaintext may follow.
     private func deliver() -> Bool {
         var count = 0
         var end = TLSSession.ReadProgress.bytes(0)

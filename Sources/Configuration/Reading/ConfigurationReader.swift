@@ -12,7 +12,8 @@ import Telemetry
 /// express: unresolved references, missing files, invalid keys. Skips values of the wrong type, which the schema
 /// reports.
 struct ConfigurationReader {
-    /// Thirty days, the maximum time that APNs stores a notification.
+    /// Maximum of `retry.age_max`, `retry.hold_max` and `topology.results.age_max`: thirty days, the maximum time that
+    /// APNs stores a notification.
     private static let ageSecondsMax = 30 * 86_400
 
     private let path: String

@@ -83,7 +83,7 @@ package struct SchemaFolder {
         return known
     }
 
-    /// Adds the schemas of a folder by their `$id`.
+    /// Adds the `.json` schemas of a folder by their `$id`, unless the URI is already known.
     ///
     /// - Returns: the problem of the first unusable file, which may contain the missing schema; nil if all files are
     ///   usable.

@@ -84,7 +84,7 @@ package struct WorkerConfiguration: Sendable {
         package var sandbox = Server(APNSEnvironment.sandbox)
         /// The proxy; nil for direct connections.
         package var proxy: Proxy?
-        /// The maximum number of connections of a pool; nil for the default of the pool.
+        /// The maximum number of connections of a pool; nil for the default of `PoolConfiguration`.
         package var connectionsMax: Int?
         package var requestTimeoutSeconds: Int64?
         package var socket = ConnectOptions()
