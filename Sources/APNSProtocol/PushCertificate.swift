@@ -11,7 +11,7 @@ public struct PushCertificate: Sendable, Hashable {
     /// Maximum number of topics read from one certificate.
     static let topicsMax = 64
 
-    /// SHA-256 fingerprint of the certificate, which identifies it.
+    /// SHA-256 fingerprint, which identifies the certificate.
     public let sha256: [UInt8]
     /// Topics that the certificate allows: the `UID` of its subject, then the topics in its extensions.
     public let topics: [String]

@@ -83,7 +83,7 @@ struct PEMText {
         "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PUBLIC KEY", "CERTIFICATE",
     ]
 
-    /// Returns the label with single spaces between its words, even if the text has lost them.
+    /// Returns the label with single spaces between its words, even if the text has lost the spaces.
     private static func label(_ bytes: ArraySlice<UInt8>) -> String {
         let words = bytes.split { isSpace($0) }.map { String(decoding: $0, as: UTF8.self) }
         let joined = words.joined()

@@ -1,6 +1,6 @@
 import CCURL
 
-/// The options of one transfer, and the first error that libcurl returned while they were set.
+/// The options of one transfer, and the first error that libcurl returned while the options were set.
 struct CurlOptions {
     private let handle: UnsafeMutableRawPointer
     private(set) var code = CURLE_OK

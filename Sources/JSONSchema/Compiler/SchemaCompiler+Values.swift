@@ -77,7 +77,7 @@ extension SchemaCompiler {
         return value.elements
     }
 
-    /// Compiles schemas that are applied to the same value.
+    /// Compiles an array of schemas that are applied to the same value. Returns their list.
     mutating func alternatives(
         _ value: JSONValue, _ keyword: String, _ schema: SchemaObject
     ) throws(SchemaError) -> SchemaList {

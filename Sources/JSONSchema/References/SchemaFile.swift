@@ -25,7 +25,8 @@ struct SchemaFile {
         }
     }
 
-    /// Reads at most one byte more than the limit, so that the parser detects a text that is too long.
+    /// Reads at most one byte more than the limit, so that the parser detects a text that is too long. Returns nil if
+    /// the file does not exist.
     private func read(bytesMax: Int) throws(SchemaFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
