@@ -35,7 +35,8 @@ public struct AnswerVerdict: Sendable, Hashable {
         case credential
         /// The connection that received the answer.
         case connection
-        /// The endpoint, or a proxy in front of it. The answer shows nothing about the request, its credential or its topic.
+        /// The endpoint, or a proxy in front of it. The answer shows nothing about the request, its credential or its
+        /// topic.
         case endpoint
     }
 
@@ -69,7 +70,7 @@ public struct AnswerVerdict: Sendable, Hashable {
         }
     }
 
-    /// Creates the verdict from a reason, as specified in both of Apple's tables of statuses and reasons.
+    /// Creates the verdict from a reason. Apple's two tables of statuses and reasons explain the documented reasons.
     private init(_ reason: Reason) {
         switch reason {
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .invalidPushType,
@@ -107,7 +108,8 @@ public struct AnswerVerdict: Sendable, Hashable {
         }
     }
 
-    /// Creates the verdict from a status, for answers without a reason or with an undocumented one.
+    /// Creates the verdict from a status, for answers whose reason is missing, unknown, or documented with another
+    /// class of status.
     private init(status: Int) {
         switch status {
         case 200..<300: self.init(.ok, .message)

@@ -4,7 +4,8 @@ enum DERSequence {
     /// Tags of UTF8String, PrintableString and IA5String.
     private static let textTags: [UInt8] = [0x0C, 0x13, 0x16]
 
-    /// Returns the texts in a sequence, without those in nested sequences. Returns an empty array for other contents.
+    /// Returns the texts in a sequence, without those in nested sequences, up to the first invalid element. Returns an
+    /// empty array for other contents.
     static func texts(in bytes: [UInt8]) -> [String] {
         var bytes = bytes[...]
         guard let outer = next(&bytes), outer.tag == sequenceTag else { return [] }
@@ -20,7 +21,7 @@ enum DERSequence {
         guard let tag = bytes.popFirst(), let first = bytes.popFirst() else { return nil }
         var count = Int(first)
         if first >= 0x80 {
-            // Long form: the length is in the next `places` bytes. Lengths in a certificate need at most two.
+            // Long form: the length is in the next `places` bytes. Lengths in a certificate need at most two bytes.
             let places = Int(first & 0x7F)
             guard (1...2).contains(places), bytes.count >= places else { return nil }
             count = bytes.prefix(places).reduce(0) { $0 << 8 | Int($1) }

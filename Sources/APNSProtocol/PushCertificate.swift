@@ -11,7 +11,7 @@ public struct PushCertificate: Sendable, Hashable {
     /// Maximum number of topics read from one certificate.
     static let topicsMax = 64
 
-    /// SHA-256 fingerprint of the certificate, which identifies it.
+    /// SHA-256 fingerprint, which identifies the certificate.
     public let sha256: [UInt8]
     /// Topics that the certificate allows: the `UID` of its subject, then the topics in its extensions.
     public let topics: [String]
@@ -40,8 +40,8 @@ public struct PushCertificate: Sendable, Hashable {
 
     /// Returns the extensions that Apple's certificate authority adds to a certificate.
     ///
-    /// - Parameter topics: the topics with their kinds, such as `app`, `voip` and `complication`. Empty for a certificate
-    ///   without a list of topics.
+    /// - Parameter topics: the topics with their kinds, such as `app`, `voip` and `complication`. Empty for a
+    ///   certificate without a list of topics.
     package static func extensions(
         environments: Set<APNSEnvironment>, topics: [(topic: String, kind: String)]
     ) -> [CertificateExtension] {

@@ -62,8 +62,8 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         return topic
     }
 
-    /// Returns the length of the bundle ID at the start of a topic of this type; nil if the suffix is missing or the bundle
-    /// ID is empty.
+    /// Returns the length of the bundle ID at the start of a topic of this type; nil if the suffix is missing or the
+    /// bundle ID is empty.
     public func bundleIDByteCount(inTopic topic: UnsafeRawBufferPointer) -> Int? {
         let suffix = topicSuffix.bytes
         let count = topic.count - suffix.count
@@ -94,7 +94,8 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         case impossible
     }
 
-    /// The name that a certificate must contain for pushes of this type (Apple, "Sending notification requests to APNs").
+    /// The name that a certificate must contain for pushes of this type (Apple, "Sending notification requests to
+    /// APNs").
     public var certificateNeed: CertificateNeed {
         switch self {
         case .alert, .background, .controls, .fileprovider, .liveactivity, .mdm, .widgets: .app

@@ -1,7 +1,7 @@
 /// The reason for which APNs refused a request: `reason` in the body of an answer, or in the debug data of a GOAWAY.
 ///
-/// Contains the reasons of Apple's tables for device pushes and for broadcasts, and undocumented reasons observed on the
-/// wire.
+/// Contains the reasons of Apple's tables for device pushes and for broadcasts, and undocumented reasons observed on
+/// the wire.
 public enum Reason: Sendable, Hashable {
     case badCertificate
     case badCertificateEnvironment
@@ -70,7 +70,7 @@ public enum Reason: Sendable, Hashable {
         }
     }
 
-    /// The documented spelling, or the received text of an unknown reason.
+    /// The reason as text: ``knownText``, or the text of ``unknown(_:)``.
     public var text: String {
         if case .unknown(let text) = self { text } else { knownText.description }
     }
@@ -87,7 +87,7 @@ public enum Reason: Sendable, Hashable {
         .topicDisallowed, .topicMismatch, .unregistered, .unrelatedKeyIDInToken,
     ]
 
-    /// The documented spelling; empty for ``unknown(_:)``.
+    /// The documented spelling, or the observed spelling of an undocumented reason; empty for ``unknown(_:)``.
     public var knownText: StaticString {
         switch self {
         case .badCertificate: "BadCertificate"

@@ -4,7 +4,7 @@ import Text
 /// The operator and reason of a pause, which the command sends and the worker cannot verify.
 package struct PauseNote: Sendable, Hashable {
     package static let words = ["by", "reason"]
-    /// Maximum length of `by` and of `reason`. Longer texts are cut.
+    /// Maximum width of `by` and of `reason` in terminal columns. Longer texts are cut.
     private static let charactersMax = 200
 
     package var by: String?

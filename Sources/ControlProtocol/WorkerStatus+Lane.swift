@@ -17,7 +17,7 @@ extension WorkerStatus {
 
     package struct LaneReport: Sendable, Hashable {
         package var isReady = false
-        /// Whether the lane may consume requests. A drain or a pause, for example, prevents it.
+        /// Whether the lane may consume requests. False during a drain or a pause, for example.
         package var wantsRequests = false
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.

@@ -39,7 +39,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var logLinesDropped = 0
     package var spansDropped = 0
     package var lanes: [Lane] = []
-    /// Lanes of earlier configurations, which settle the deliveries that they hold.
+    /// Lanes of earlier configurations, which settle their remaining deliveries.
     package var retiredLanes: [Lane] = []
 
     package init(worker: String) { self.worker = worker }

@@ -25,8 +25,8 @@ public enum Base64URL {
         }
     }
 
-    /// Decodes base64url. Returns nil unless `text` is a possible result of `encode`: no padding, no white space, no other
-    /// characters, no excess bits.
+    /// Decodes base64url. Returns nil unless `text` is a possible result of `encode`: no padding, no white space, no
+    /// other characters, no excess bits.
     public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

@@ -110,7 +110,7 @@ public struct CertificateAuthority: Sendable {
     ///   - name: the common name, at most 64 bytes.
     ///   - userID: the `UID` of the subject; nil omits it.
     ///   - extensions: additional extensions, such as Apple's.
-    /// - Throws: `invalidArgument` for an invalid name, otherwise `failed`.
+    /// - Throws: `invalidArgument` for an invalid name, user ID or object identifier, otherwise `failed`.
     public func issueClient(
         name: String, userID: String? = nil, extensions: [CertificateExtension] = [], validity: Validity = Validity()
     ) throws(CryptoError) -> IssuedCertificate {

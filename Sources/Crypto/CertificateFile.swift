@@ -3,7 +3,8 @@ internal import COpenSSL
 /// A certificate and its private key, as exported from a keychain or a developer account: PEM, or PKCS #12 (`.p12`,
 /// `.pfx`).
 public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The certificate of the private key, then its chain to the authority, in PEM.
+    /// The certificate of the private key, then the certificates of the file that match no key (usually the chain to
+    /// the authority), in PEM.
     public let chainPEM: String
     /// The private key in PEM, without a passphrase. A secret.
     public let privateKeyPEM: String
@@ -14,11 +15,12 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     ///
     /// - Parameters:
     ///   - key: the private key in PEM; nil if `bytes` contain it, as PKCS #12 always does.
-    ///   - passphrase: the passphrase of the key or of the PKCS #12 file. Ignored if the file has none.
-    ///   - isWanted: selects the certificate if the file contains several with private keys. Of several wanted certificates
-    ///     for the same user ID, the last to expire is used. If no certificate is wanted, the first is used.
-    /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong passphrase, or wanted
-    ///   certificates of different user IDs.
+    ///   - passphrase: the passphrase of the key or of the PKCS #12 file. Ignored for a PEM key that has none.
+    ///   - isWanted: selects the certificate if the file contains several with private keys. Of several wanted
+    ///     certificates for the same user ID (or common name, without a user ID), the last to expire is used. If no
+    ///     certificate is wanted, the first is used.
+    /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong passphrase, wanted
+    ///   certificates of different user IDs, or a `key` beside PKCS #12; `failed` if OpenSSL fails.
     public init(
         _ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil,
         isWanted: (CertificateContents) -> Bool = { _ in true }

@@ -11,7 +11,7 @@ public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
         case unsupported
         /// An invalid argument, such as a host name with a comma.
         case invalidArgument
-        /// A failure of an OpenSSL function, for example because it got no memory or entropy.
+        /// A failure of an OpenSSL function, for example without memory or entropy.
         case failed
     }
 

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims create the same provider
-/// token, and a replayed simulation creates the same bytes.
+/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims create the same
+/// provider token, and a replayed simulation creates the same bytes.
 ///
-/// OpenSSL supports deterministic nonces since 3.2; the distribution has 3.0. OpenSSL does the curve arithmetic. A random
-/// factor blinds the last step, whose modular multiplications are not constant-time.
+/// OpenSSL supports deterministic nonces since 3.2; the distribution has 3.0. OpenSSL does the curve arithmetic. A
+/// random factor blinds the last step, whose modular multiplications are not constant-time.
 enum DeterministicECDSA {
     private static let scalarBytes = 32
 
@@ -92,8 +92,8 @@ enum DeterministicECDSA {
             return bytes
         }
 
-        /// Returns r and s; nil if the nonce is out of range, or if r or s would be zero. RFC 6979 then requires the
-        /// next nonce.
+        /// Returns r and s; nil if OpenSSL fails, if the nonce is out of range, or if r or s would be zero. In the last
+        /// two cases, RFC 6979 requires the next nonce.
         func signature(digest: OpaquePointer, secret: OpaquePointer, nonce: [UInt8]) -> [UInt8]? {
             guard let nonce = number(nonce), BN_is_zero(nonce) == 0, BN_cmp(nonce, order) < 0,
                 let point = EC_POINT_new(group)

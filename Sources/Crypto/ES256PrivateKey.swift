@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// A P-256 private key that signs provider tokens: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4. Immutable and thread-safe.
+/// A P-256 private key that signs provider tokens: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4. Immutable and
+/// thread-safe.
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
@@ -67,8 +68,8 @@ public struct ES256PrivateKey: Sendable, Equatable {
 
     private init(key: P256Key) { self.key = key }
 
-    /// Checks that both halves of the key match and are on the curve. Otherwise, only a 403 from APNs would reveal a damaged
-    /// file.
+    /// Checks that both halves of the key match and are on the curve. Without this check, only a 403 from APNs would
+    /// reveal a damaged file.
     private static func check(_ key: P256Key) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {

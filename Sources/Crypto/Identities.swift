@@ -10,10 +10,11 @@ final class Identities {
         for certificate in certificates { X509_free(certificate) }
     }
 
-    /// Chooses a key. Returns the key and its certificate, followed by the certificates that belong to no other key. The
-    /// caller frees the key and the certificates.
+    /// Chooses a key. Returns the key and its certificate, followed by the certificates that match no key. The caller
+    /// frees the key and the certificates.
     ///
-    /// - Throws: `malformed` if no key matches a certificate, or if wanted certificates have different user IDs.
+    /// - Throws: `malformed` if no key matches a certificate, or if wanted certificates have different user IDs (common
+    ///   names, for certificates without a user ID).
     func choose(
         _ isWanted: (CertificateContents) -> Bool
     ) throws(CryptoError) -> (key: OpaquePointer, certificates: [OpaquePointer]) {

@@ -1,7 +1,8 @@
 internal import COpenSSL
 
-/// OpenSSL's error queue of this thread. Clear the queue before a call whose result depends on it (`SSL_get_error`), and
-/// drain it right after a failure, without suspension in between. Otherwise, the next connection reads the error.
+/// OpenSSL's error queue of this thread. Clear the queue before a call whose result depends on it (`SSL_get_error`),
+/// and drain it right after a failure, without suspension in between. An error that stays in the queue would count as
+/// an error of the next connection.
 package enum OpenSSLErrors {
     /// One entry of the queue.
     package struct Entry {

@@ -11,7 +11,7 @@ struct PEMText {
         var text: [UInt8]
     }
 
-    /// The blocks; empty if the text contains no block or an incomplete block.
+    /// The blocks; empty if the text contains no block, or an incomplete or invalid block.
     private(set) var blocks: [Block] = []
     /// The blocks as one PEM text, or PKCS #12 without Base64 around it. Any other text is unchanged.
     private(set) var bytes: [UInt8]
@@ -83,14 +83,15 @@ struct PEMText {
         "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PUBLIC KEY", "CERTIFICATE",
     ]
 
-    /// Returns the label with single spaces between its words, even if the text has lost them.
+    /// Returns the label with single spaces between its words, even if the text has lost the spaces.
     private static func label(_ bytes: ArraySlice<UInt8>) -> String {
         let words = bytes.split { isSpace($0) }.map { String(decoding: $0, as: UTF8.self) }
         let joined = words.joined()
         return labels.first { $0.filter { $0 != " " } == joined } ?? words.joined(separator: " ")
     }
 
-    /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other characters.
+    /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other
+    /// characters.
     private static func plainBase64(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var base64: [UInt8] = []
         base64.reserveCapacity(bytes.count)
@@ -103,7 +104,7 @@ struct PEMText {
                 isEscaped = false
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-                // The character follows a backslash, which makes it an unknown escape.
+                // After a backslash, the character would be an unknown escape.
                 guard !isEscaped else { return nil }
                 base64.append(byte)
             case UInt8(ascii: "\""), UInt8(ascii: "'"): isEscaped = false

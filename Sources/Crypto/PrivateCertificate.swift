@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A private key, its certificate, and the other certificates of its file, as OpenSSL objects.
+/// A private key, its certificate, and the certificates of its file that match no key, as OpenSSL objects.
 final class PrivateCertificate {
     private let key: OpaquePointer
     /// The certificates, beginning with the key's certificate.
@@ -143,8 +143,8 @@ extension PEMText {
     fileprivate var hasKey: Bool { blocks.contains(where: \.isKey) }
 }
 
-/// An OpenSSL library context with legacy algorithms. macOS's keychain encrypts PKCS #12 files with 40-bit RC2. Only
-/// PKCS #12 files use this context.
+/// An OpenSSL library context with legacy algorithms, if OpenSSL's legacy provider is installed. macOS's keychain
+/// encrypts PKCS #12 files with 40-bit RC2. Only PKCS #12 files use this context.
 private final class KeychainAlgorithms {
     let pointer: OpaquePointer
     private var providers: [OpaquePointer] = []

@@ -47,7 +47,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         return UUIDValue(high: halves.0, low: halves.1).stamped(version: 4)
     }
 
-    /// Creates the UUID of `name` within `namespace` (version 5, SHA-1). The result is always the same.
+    /// Creates the UUID of `name` within `namespace` (version 5, SHA-1). Equal arguments give equal UUIDs.
     public init(name: UnsafeRawBufferPointer, namespace: UUIDValue) {
         self = withUnsafeTemporaryAllocation(byteCount: 16 + name.count, alignment: 8) { buffer in
             buffer.storeBytes(of: namespace.high.bigEndian, as: UInt64.self)

@@ -1,6 +1,6 @@
 import CCURL
 
-/// The options of one transfer, and the first error that libcurl returned while they were set.
+/// The options of one transfer, and the first error that libcurl returned while the options were set.
 struct CurlOptions {
     private let handle: UnsafeMutableRawPointer
     private(set) var code = CURLE_OK
@@ -55,7 +55,8 @@ struct CurlOptions {
         }
     }
 
-    /// Sets the receiver of the response. `transfer` is not retained, and must outlive the transfer.
+    /// Sets the receiver of the response. `transfer` is not retained; the caller must keep it until libcurl has
+    /// finished.
     mutating func receive(into transfer: HTTPTransfer) {
         check(
             martlet_curl_set_receivers(

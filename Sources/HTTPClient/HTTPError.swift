@@ -22,7 +22,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public let code: Code
-    /// The host and the problem, for an operator, without credentials.
+    /// The problem, after the host or socket of the request if known. For an operator; contains no credentials.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -10,7 +10,8 @@ public struct HTTPRequest: Sendable {
 
     public var method: Method
     public var url: HTTPURL
-    /// Header fields in the order of sending. `Host` and `Content-Length` are added.
+    /// Header fields in the order of sending. libcurl adds other fields, such as `Host`, `User-Agent` and
+    /// `Content-Length`.
     public var headers: [(name: String, value: String)] = []
     public var body: [UInt8] = []
     /// The path of a Unix socket to connect to instead of the URL's host, at most ``unixSocketPathBytesMax`` bytes.

@@ -11,7 +11,8 @@ final class HTTPTransfer {
 
     init(_ limits: HTTPLimits) { self.limits = limits }
 
-    /// Adds a header line or a trailer line. Returns false to end the transfer.
+    /// Adds the field of a header line or trailer line; a status line discards all earlier fields. Returns false to end
+    /// the transfer.
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
         guard headerBytes <= limits.headerBytesMax else { return refuse() }

@@ -73,7 +73,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return String(cString: text)
     }
 
-    /// Returns the URL with segments appended to its path. Each segment is percent-encoded, including `/`.
+    /// Returns the URL with segments appended to its path, whose trailing slashes are removed. Each segment is
+    /// percent-encoded, including `/`.
     public func appending(_ segments: String...) -> HTTPURL { appending(segments) }
 
     public func appending(_ segments: [String]) -> HTTPURL {

@@ -3,8 +3,8 @@ public import EventLoop
 /// A connector that opens byte streams through an HTTP proxy with CONNECT (RFC 9110, section 9.3.6). With TLS on top,
 /// the proxy sees only host and port.
 ///
-/// A connection fails if the proxy does not answer CONNECT within ``answerSecondsMax``. The connector to the proxy limits
-/// the earlier steps.
+/// A connection fails if the proxy does not answer CONNECT within ``answerSecondsMax``. The connector to the proxy
+/// limits the earlier steps.
 public final class ProxyConnector: ByteConnector {
     /// Maximum time from the opening of the connection to the proxy until the proxy's answer. Includes the time in
     /// which the proxy connects to the target.

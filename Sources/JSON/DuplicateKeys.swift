@@ -5,13 +5,13 @@ import Hashing
 /// for large objects, so its time is linear in the size of the object.
 final class DuplicateKeys {
     private let fingerprints: UnsafeMutablePointer<UInt64> = .allocate(capacity: DuplicateKeys.smallMax)
-    /// Slots that contain a key's node in the low half and the key's hash in the high half. The hash avoids most
-    /// comparisons of keys. 0 marks a free slot, since node 0 is never a key.
+    /// Slots that contain a key's node in the low half, and the high half of the key's hash in the high half. The hash
+    /// avoids most comparisons of keys. 0 marks a free slot, since node 0 is never a key.
     private var table: [UInt64] = []
     private let mixer = SecretMixer()
 
     static let smallMax = 16
-    /// Maximum number of slots that are kept between texts.
+    /// The number of slots above which the table shrinks for the next object that needs at most this number.
     static let tableKeptMax = 1 << 16
 
     deinit { fingerprints.deallocate() }

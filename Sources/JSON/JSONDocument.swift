@@ -27,12 +27,12 @@ public final class JSONDocument: @unchecked Sendable {
     /// Returns the position of a value or key.
     public func position(of value: JSONValue) -> JSONPosition { position(ofNode: value.nodeIndex) }
 
-    /// Returns the position of the value with this `nodeIndex`; an index outside the text counts as the root.
+    /// Returns the position of the value or key with this `nodeIndex`; an index outside the text counts as the root.
     public func position(ofNode index: Int) -> JSONPosition {
         JSONPosition(offset: offset(ofNode: index), in: tape.source)
     }
 
-    /// Returns the positions of several values in a single pass over the text.
+    /// Returns the positions of several values or keys in a single pass over the text.
     public func positions(ofNodes indices: [Int]) -> [JSONPosition] {
         let offsets = indices.map { offset(ofNode: $0) }
         var positions = [JSONPosition](repeating: JSONPosition(offset: 0, line: 1, column: 1), count: indices.count)

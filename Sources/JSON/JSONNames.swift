@@ -49,13 +49,15 @@ public struct JSONFoundMembers: ~Copyable {
         self.places = places
     }
 
-    /// The value of the name at `position` in `JSONNames`; nil if the member is missing. Valid while this object lives and
-    /// until the parser reads the next text; later use is not detected. Inlined: a call would copy all found members.
+    /// The value of the name at `position` in `JSONNames`; nil if the member is missing. Valid while this object lives
+    /// and until the parser reads the next text; later use is not detected. Inlined: a call would copy all found
+    /// members.
     @inlinable public subscript(_ position: Int) -> JSONNodeView? {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
     }
 
-    /// Returns the same value as a `JSONValue`, whose validity is checked.
+    /// Returns the value of the name at `position` as a `JSONValue`, whose validity is checked; nil if the member is
+    /// missing.
     public func value(_ position: Int) -> JSONValue? {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
     }

@@ -13,7 +13,7 @@
 
     @inlinable public var kind: JSONKind { node.kind }
 
-    /// The position of the value in the parsed bytes.
+    /// The range of the value in the parsed bytes.
     @inlinable public var sourceRange: Range<Int> { node.start..<Int(node.end) }
 
     /// The text of a string with escapes decoded; nil for other values.

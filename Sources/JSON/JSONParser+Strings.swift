@@ -61,7 +61,8 @@ extension JSONParser {
         tape.decodedEnd += 1
     }
 
-    /// Decodes one escape, or both escapes of a surrogate pair. Returns the position after the last of them.
+    /// Appends the character of one escape, or of both escapes of a surrogate pair, to the decoded text. Returns the
+    /// position after these escapes.
     private func decodeEscape(at start: Int) throws(JSONError) -> Int {
         switch tape.bytes[start + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): append(tape.bytes[start + 1])
@@ -161,7 +162,7 @@ extension JSONParser {
     }
 
     /// Returns the first position of a quote, a backslash, a control character or a non-ASCII byte. Scans eight bytes
-    /// at a time, and so reads up to seven of the zeros after the text.
+    /// at a time, and so reads up to eight of the zeros after the text.
     @inline(__always) private static func skipPlain(_ bytes: UnsafePointer<UInt8>, from start: Int) -> Int {
         var place = start
         while true {

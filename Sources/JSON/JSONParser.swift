@@ -1,6 +1,6 @@
-/// A parser of JSON texts (RFC 8259) that reuses its memory. After the memory has grown to the size of the texts, parsing
-/// allocates nothing. In addition to the rules of RFC 8259, keys must be unique in their object, strings must be
-/// well-formed Unicode, and size and depth have limits.
+/// A parser of JSON texts (RFC 8259) that reuses its memory. After the memory has grown to the size of the texts,
+/// parsing allocates nothing. In addition to the rules of RFC 8259, keys must be unique in their object, strings must
+/// be well-formed Unicode, and size and depth have limits.
 ///
 /// A parser belongs to one thread; each lane has its own.
 public final class JSONParser {
@@ -158,7 +158,7 @@ public final class JSONParser {
         return place
     }
 
-    /// Skips digits; at least one is required.
+    /// Skips digits, of which at least one is required. Returns the position after the digits.
     private func skipDigits(from start: Int) throws(JSONError) -> Int {
         var place = start
         while tape.bytes[place] &- UInt8(ascii: "0") < 10 { place += 1 }
@@ -176,8 +176,8 @@ public final class JSONParser {
         }
     }
 
-    /// Returns an error at `place`. The zeros after the text stop every scan, so a failure at a zero means that the
-    /// text ends too early.
+    /// Returns an error at `place`. The zeros after the text stop every scan, so a failure at one of these zeros means
+    /// that the text ends too early.
     @inline(never) func failure(
         _ code: JSONError.Code, at place: Int, expecting expected: JSONExpectation? = nil
     ) -> JSONError {

@@ -1,4 +1,4 @@
-/// A search for characters that a JSON string must escape, eight bytes at a time.
+/// A search for bytes that end a run of plain text in a JSON string, eight bytes at a time.
 enum JSONPlainText {
     /// Returns a word with the high bit set in each byte that is a quote, a backslash, a control character or not
     /// ASCII. A borrow can produce false marks only above a correct mark, so only the lowest mark is reliable.

@@ -7,8 +7,8 @@ public enum JSONKind: UInt8, Sendable {
     case object
 }
 
-/// One value or key of a parsed text. The members of an object follow its node as key, value, key, value. The elements of
-/// an array follow its node in order. The contents of each member and element follow the node of that value.
+/// One value or key of a parsed text. The members of an object follow its node as key, value, key, value. The elements
+/// of an array follow its node in order. The contents of each member and element follow the node of that value.
 @frozen public struct JSONNode {
     /// The offset of the first source byte, times 16, plus the kind.
     @usableFromInline var head: UInt32
@@ -42,7 +42,7 @@ package final class JSONTape {
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     package internal(set) var nodeCount = 0
     private(set) var byteCount = 0
-    /// A number that distinguishes values of this text from values of the previous text.
+    /// A number that distinguishes values of this text from values of previous texts.
     private(set) var generation: UInt32 = 0
     /// The position for the next decoded string.
     var decodedEnd = 0
@@ -50,10 +50,10 @@ package final class JSONTape {
     private(set) var nodeCapacity: Int
     private(set) var byteCapacity: Int
 
-    /// The number of zeros after the source. The zeros stop each scan, and allow loads of eight bytes from any byte of a
-    /// string.
+    /// The number of zeros after the source. The zeros stop each scan, and allow loads of eight bytes from any byte of
+    /// a string.
     static let padding = 16
-    /// Maximum size of the memory for bytes that the tape keeps for the next text. Larger memory shrinks again.
+    /// The size above which the memory for bytes shrinks for the next text that needs at most this size.
     static let keptBytesMax = 256 << 10
     private static let keptNodesMax = keptBytesMax / MemoryLayout<JSONNode>.stride
 
@@ -114,7 +114,8 @@ package final class JSONTape {
 }
 
 /// The pointers of a tape, for `JSONNodeView` and for `JSONSchema`, which reads nodes without reference counting.
-/// Public only to be inlinable; it has no public initializer. Valid until the tape's next `prepare`, while the tape lives.
+/// Public only to be inlinable; it has no public initializer. Valid until the tape's next `prepare`, while the tape
+/// lives.
 @frozen public struct JSONTapeView {
     public let nodes: UnsafePointer<JSONNode>
     public let bytes: UnsafePointer<UInt8>

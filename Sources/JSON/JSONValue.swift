@@ -31,7 +31,7 @@ public struct JSONValue {
 
     public var kind: JSONKind { node.kind }
 
-    /// The position of the value in the parsed bytes.
+    /// The range of the value in the parsed bytes.
     public var sourceRange: Range<Int> { view.sourceRange }
 
     /// The source bytes of the value.

@@ -11,7 +11,7 @@ import Text
 /// ```
 ///
 /// Strings are safe for terminals: control characters (C0, DEL, C1), format characters such as U+202E, and the
-/// separators of lines and paragraphs are escaped. Raw values are not changed.
+/// separators of lines and paragraphs are escaped. Raw values are not changed, except by ``raw(escaping:)``.
 ///
 /// The writer checks nothing: the caller must match each `begin` with its `end` and each key with a value.
 public struct JSONWriter {
@@ -156,7 +156,8 @@ extension JSONWriter {
     /// Appends a valid JSON value of another source, with control and format characters in its strings escaped.
     public mutating func raw(escaping json: [UInt8]) {
         beginValue()
-        // Outside of strings, a valid value has no such characters.
+        // A valid value contains C0 controls only as whitespace, which is not changed, and the other characters only in
+        // strings.
         json.withUnsafeBytes { appendEscaped($0, escapesSyntax: false) }
     }
 

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// A BIO between OpenSSL and a session. OpenSSL reads directly from the received bytes, and its output is appended to the
-/// session's output. The BIO has no buffer of its own, and writing never blocks.
+/// A BIO between OpenSSL and a session. OpenSSL reads directly from the received bytes, and its output is appended to
+/// the session's output. The BIO has no buffer of its own, and writing never blocks.
 enum SessionBIO {
-    /// Creates a BIO over `session`, which is not retained and must outlive the BIO.
+    /// Creates a BIO over `session`, which is not retained and must outlive the BIO. Returns nil if OpenSSL fails.
     static func make(for session: TLSSession) -> OpaquePointer? {
         guard let method, let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(session).toOpaque())

@@ -54,7 +54,8 @@ public struct TLSServerConfiguration: Sendable {
     public var identity: TLSIdentity
     /// ALPN names in the order of preference. The server selects the first name that the client offers.
     public var applicationProtocols: [String]
-    /// Whether a client that offers no ALPN names is refused. A client that offers only other names is always refused.
+    /// Whether a client that offers no ALPN names is refused. A client that offers only other names is refused in any
+    /// case, unless `applicationProtocols` is empty.
     public var requiresApplicationProtocol: Bool
     /// The authorities of client certificates; nil requests no certificate, unless `requestsAnyClientCertificate` is
     /// true.
@@ -62,7 +63,8 @@ public struct TLSServerConfiguration: Sendable {
     /// Whether to request a client certificate, and to accept a missing certificate or a certificate of any issuer.
     /// The caller of ``TLSTransport/accept(_:context:handler:admits:)`` decides about the certificate.
     public var requestsAnyClientCertificate = false
-    /// Whether a client without a certificate is refused.
+    /// Whether a client without a certificate is refused. Ignored if `clientTrust` is nil, or if
+    /// `requestsAnyClientCertificate` is true.
     public var requiresClientCertificate: Bool
     public var versionMin: TLSVersion
     public var versionMax: TLSVersion

@@ -25,7 +25,7 @@ public final class TLSContext: @unchecked Sendable {
     /// Creates a client context. The call may read files and must not happen on a lane.
     ///
     /// - Parameter trust: replaces the configuration's trust unless nil.
-    /// - Throws: `CryptoError` for an invalid certificate or key.
+    /// - Throws: `CryptoError` for an invalid certificate, key or ALPN name, or if the authorities cannot be read.
     public convenience init(
         client configuration: TLSClientConfiguration, trust: TLSTrustStore? = nil
     ) throws(CryptoError) {
@@ -45,7 +45,7 @@ public final class TLSContext: @unchecked Sendable {
 
     /// Creates a server context. The call may read files and must not happen on a lane.
     ///
-    /// - Throws: `CryptoError` for an invalid certificate or key.
+    /// - Throws: `CryptoError` for an invalid certificate, key or ALPN name, or if the authorities cannot be read.
     public convenience init(server configuration: TLSServerConfiguration) throws(CryptoError) {
         try self.init(
             method: TLS_server_method(), isServer: true, applicationProtocols: configuration.applicationProtocols,
@@ -123,7 +123,8 @@ public final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Passes the client's certificate to the session's `admits`, and ignores its chain. The peer never counts as verified.
+/// Passes the client's certificate to the session's `admits`, and ignores the certificate's chain. Returns 1 for an
+/// admitted certificate, otherwise 0. The peer never counts as verified.
 private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     let pointer = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
     guard let pointer, let session = TLSSession.session(of: OpaquePointer(pointer)),

@@ -120,7 +120,8 @@ final class TLSSession {
         return count
     }
 
-    /// Appends ciphertext to the output, for the BIO. Returns false if the output is full because the peer does not read.
+    /// Appends ciphertext to the output, for the BIO. Returns false if the output is full because the peer does not
+    /// read.
     func appendOutput(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard output.count < Self.ciphertextBytesMax + Self.answersBytesMax else { return false }
         output.append(bytes)
@@ -160,7 +161,7 @@ final class TLSSession {
             let record = bytes[taken...].prefix(Self.recordBytesMax)
             let result = SSL_write(
                 ssl, UnsafeRawBufferPointer(rebasing: record).baseAddress, Int32(clamping: record.count))
-            // Writing to memory never blocks, so every other result is an error.
+            // Writing to memory never blocks, so a result of 0 or less is an error.
             guard result > 0 else { return failure(isHandshaking: false) }
             taken += Int(result)
         }

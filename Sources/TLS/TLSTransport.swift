@@ -3,8 +3,9 @@ public import EventLoop
 /// TLS over any byte transport, as client or server. `connected` is called after the handshake. If the handshake
 /// fails, `closed` receives the error.
 ///
-/// A write becomes records of up to 16 KiB and one write to the transport below, so callers should write the output
-/// of an event-loop iteration in one call. Certificates are verified before the handler sends or receives any byte.
+/// A write becomes records of up to 16 KiB, and (below 128 KiB) one write to the transport below, so callers should
+/// write the output of an event-loop iteration in one call. Certificates are verified before the handler sends or
+/// receives any byte.
 public final class TLSTransport: ByteTransport {
     /// Maximum time of a server's handshake, from the opening of the connection below. For a client, see the
     /// connector's options.
@@ -195,7 +196,8 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    /// Passes one buffer of plaintext to the handler. Returns whether more plaintext may follow.
+    /// Passes one buffer of plaintext to the handler. Also reports the peer's close_notify, and closes the stream after
+    /// an error. Returns whether more plaintext may follow.
     private func deliver() -> Bool {
         var count = 0
         var end = TLSSession.ReadProgress.bytes(0)
@@ -254,7 +256,8 @@ public final class TLSTransport: ByteTransport {
         return taken
     }
 
-    /// Writes pending ciphertext to the transport below. Returns whether all ciphertext was accepted.
+    /// Writes pending ciphertext to the transport below. Once all ciphertext is accepted, completes a pending `close`
+    /// or `finishWriting`. Returns whether all ciphertext was accepted.
     @discardableResult
     private func sendCiphertext() -> Bool {
         guard let below, session.output.write(to: below) else { return false }
@@ -269,7 +272,8 @@ public final class TLSTransport: ByteTransport {
         return true
     }
 
-    /// Calls `writable` once the output is empty, but never within a call of the handler.
+    /// Calls the handler's `writable` if a write was incomplete and the output is now empty. Never called within the
+    /// handler's own calls of this transport.
     private func notifyWritable() {
         guard isWaitingForRoom, session.output.isEmpty, case .open = state else { return }
         isWaitingForRoom = false
@@ -309,7 +313,8 @@ public final class TLSTransport: ByteTransport {
         below?.reset()
     }
 
-    /// Closes the stream because of an error, after sending OpenSSL's alert.
+    /// Closes the stream because of an error, after sending OpenSSL's alert. Resets the stream if the transport below
+    /// does not accept the alert.
     private func fail(_ error: TransportError) {
         guard isAlive else { return }
         failure = error

@@ -7,8 +7,11 @@ public enum Suggestion {
     /// Maximum number of compared candidates.
     public static let candidatesMax = 500
 
-    /// Returns the candidate with the fewest slips to `name`; nil if each candidate has more slips than a third of
-    /// the name's characters. A slip is a wrong, missing or additional character, or a swap of neighbors.
+    /// Returns the candidate with the fewest slips to `name`, among the first ``candidatesMax`` candidates. A slip is a
+    /// wrong, missing or additional character, or a swap of neighbors. Case, hyphens and underscores do not count.
+    ///
+    /// Returns nil if each candidate has more slips than a third of the name's characters (at least one slip is
+    /// allowed), or if the name is longer than `lengthMax`.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }
         let slipsMax = max(1, name.unicodeScalars.count / 3)
@@ -32,7 +35,8 @@ public enum Suggestion {
     /// Minimum length of an abbreviation, in Unicode scalars.
     static let abbreviationMin = 3
 
-    /// Returns the nearest word, or the only word that `text` abbreviates, such as `production` for `prod`.
+    /// Returns the nearest word, or the only word that `text` abbreviates, such as `production` for `prod`; otherwise
+    /// nil.
     public static func meant(by text: String, among words: [String]) -> String? {
         if let nearest = nearest(to: text, among: words) { return nearest }
         let beginning = plain(text)

@@ -106,7 +106,8 @@ struct YAMLBuilder: ~Copyable {
         json.key(scalar.text)
     }
 
-    /// Records the position of a value. In a mapping, the next event must then be a key.
+    /// Records the position of a value. In a mapping, a key or the end must follow the value. Throws if the mapping
+    /// awaits a key.
     private mutating func beginValue(at position: JSONPosition) throws(YAMLError) {
         if case .mapping(let keys, let awaitsKey)? = open.last {
             guard !awaitsKey else {

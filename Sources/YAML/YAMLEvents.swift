@@ -114,8 +114,8 @@ struct YAMLEvents: ~Copyable {
         return YAMLError(code: .syntax, position: position, message: problem + context)
     }
 
-    /// The error for a line that is indented with a tab; nil for other errors. YAML allows only spaces (YAML 1.2, section
-    /// 6.1).
+    /// The error for a line that is indented with a tab; nil for other errors. YAML allows only spaces (YAML 1.2,
+    /// section 6.1).
     private var tabInIndentation: YAMLError? {
         let line = parser.pointee.problem_mark.line
         let start = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)

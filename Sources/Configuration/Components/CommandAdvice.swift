@@ -7,10 +7,10 @@ package struct CommandAdvice: Sendable, Equatable {
     /// Options of commands that need a configuration file.
     private let ofFile: String
 
-    /// Creates advice from the options of each kind of command.
+    /// Creates advice from the options of each kind of command, each with a leading space.
     ///
     /// - Parameters:
-    ///   - ofBroker: options of commands that connect to the broker, with a leading space.
+    ///   - ofBroker: options of commands that connect to the broker.
     ///   - ofTopologyPrint: options of `martlet topology print`.
     ///   - ofFile: options of commands that need a configuration file.
     package init(ofBroker: String, ofTopologyPrint: String, ofFile: String) {

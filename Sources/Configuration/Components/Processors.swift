@@ -8,7 +8,7 @@ enum Processors {
         return min(allowed, quota ?? allowed)
     }
 
-    /// Returns the number of whole processors in `cpu.max` of a control group; nil without a limit
+    /// Returns the number of whole processors, at least 1, in `cpu.max` of a control group; nil without a limit
     /// (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files). Returns 1 for `150000 100000`, one
     /// and a half processors, because a second lane would only wait.
     static func quotient(_ text: [UInt8]) -> Int? {

@@ -37,7 +37,7 @@ package enum FileReader {
         return descriptor
     }
 
-    /// Reads available bytes, at most 64 KiB. Returns false at the end of the file.
+    /// Appends available bytes, at most 64 KiB, to `bytes`. Returns false at the end of the file.
     package static func append(from descriptor: Int32, to bytes: inout [UInt8]) throws(ReferenceResolver.ReadFailure)
         -> Bool
     {

@@ -6,7 +6,7 @@ import YAML
 /// The configuration file. Its functions read and validate the file, and return the parts that commands need.
 package struct ConfigurationFile: Sendable {
     package static let bytesMax = YAMLDocument.bytesMax
-    /// Maximum size of a secret.
+    /// Maximum size of a secret, or of another file that the configuration names, except payload schemas.
     package static let secretBytesMax = 1 << 20
 
     package let path: String
@@ -45,7 +45,8 @@ package struct ConfigurationFile: Sendable {
         try read(text) { reader, root in reader.readWorker(root, payloadSchemas: payloadSchemas) }
     }
 
-    /// Reads only the settings of the broker, for commands that need no keys and run on machines without keys.
+    /// Reads only the settings of the broker and the topology, for commands that need no keys and run on machines
+    /// without keys.
     ///
     /// - Throws: all mistakes in these settings, and all schema violations in the whole file.
     package func broker() throws(ConfigurationError) -> (broker: WorkerConfiguration.Broker, topology: Topology) {
@@ -55,7 +56,7 @@ package struct ConfigurationFile: Sendable {
     /// Reads only the rules for requests: apps, payload schemas and limits.
     ///
     /// On a machine without the keys and certificates, the credentials of an app may be unknown. If `apns` lists a
-    /// certificate, or a key whose ID does not resolve, every app then counts as served in every environment.
+    /// certificate, no key, or a key whose ID does not resolve, every app then counts as served in every environment.
     ///
     /// - Throws: all mistakes in these sections, and all schema violations in the whole file.
     package func requestRules() throws(ConfigurationError) -> RequestRules { try requestRules(text: try text()) }
@@ -72,8 +73,8 @@ package struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readPrintedTopology(root) }
     }
 
-    /// Returns the places of the configuration's secrets; no places if the file cannot be read. Replaces variables in
-    /// paths.
+    /// Returns the places of the configuration's secrets; no places if the file cannot be read or is not YAML. Replaces
+    /// variables in paths.
     package func secretPlaces() -> SecretPlaces {
         guard let text = try? text(), let document = try? YAMLDocument(text) else { return SecretPlaces() }
         return SecretPlaces(document.root) { try? resolver.replacingVariables($0) }

@@ -67,7 +67,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns where the text of a private key comes from, for messages to operators.
+    /// Returns the origin of the text of a private key, for messages to operators.
     private static func source(ofSecret written: String) -> String {
         if written.hasPrefix("file:") { return "the file \(written.dropFirst("file:".count))" }
         guard written.hasPrefix("${"), written.firstIndex(of: "}") == written.index(before: written.endIndex) else {

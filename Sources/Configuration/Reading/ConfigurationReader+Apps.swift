@@ -9,7 +9,7 @@ extension ConfigurationReader {
 
     /// The configured credentials.
     private struct Known {
-        /// The keys, including keys with mistakes, so that a mistake is reported only once.
+        /// The keys whose ID resolves, including keys with other mistakes, so that a mistake is reported only once.
         var keys: [Key]
         var certificates: [WorkerConfiguration.APNs.Certificate]
         /// The paths of certificate files, including unreadable files.

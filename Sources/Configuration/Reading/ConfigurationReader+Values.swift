@@ -2,7 +2,7 @@ import JSON
 
 extension ConfigurationReader {
     /// Parses a duration such as `30s`, `2m` or `1h`. Returns the number of seconds; nil for an invalid duration.
-    /// Reports a duration that exceeds `limit` seconds. The schema reports other mistakes.
+    /// Reports a duration that is not from 1 to `limit` seconds. The schema reports other mistakes.
     mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
         guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
             let factor = ["s": 1, "m": 60, "h": 3600][unit]

@@ -12,7 +12,8 @@ import Telemetry
 /// express: unresolved references, missing files, invalid keys. Skips values of the wrong type, which the schema
 /// reports.
 struct ConfigurationReader {
-    /// Thirty days, the maximum time that APNs stores a notification.
+    /// Maximum of `retry.age_max`, `retry.hold_max` and `topology.results.age_max`: thirty days, the maximum time that
+    /// APNs stores a notification.
     private static let ageSecondsMax = 30 * 86_400
 
     private let path: String
@@ -26,8 +27,8 @@ struct ConfigurationReader {
         self.position = position
     }
 
-    /// Reads the whole configuration. Returns nil if a required value is missing; the schema or `mistakes` then
-    /// contains the reason.
+    /// Reads the whole configuration. Returns nil if a required value is missing or invalid; the schema violations or
+    /// `mistakes` then contain the reason.
     ///
     /// - Parameter payloadSchemas: replaces the schemas that the configuration names; nil to read these schemas.
     mutating func readWorker(_ root: JSONValue, payloadSchemas: PayloadSchemaFiles? = nil) -> WorkerConfiguration? {
@@ -51,7 +52,7 @@ struct ConfigurationReader {
         return configuration
     }
 
-    /// Reads only the settings of the broker. Returns nil in the same cases as `readWorker`.
+    /// Reads only the settings of the broker and the topology. Returns nil in the same cases as `readWorker`.
     mutating func readBroker(_ root: JSONValue) -> (broker: WorkerConfiguration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
         let results = readResults(root["topology"]?["results"])
@@ -352,7 +353,7 @@ struct ConfigurationReader {
         return results
     }
 
-    /// Returns the path of the file that the value names.
+    /// Returns the path of the file that the value names; nil if a variable in the path does not resolve.
     func filePath(_ value: JSONValue) -> String? {
         value.string.flatMap { try? resolver.replacingVariables($0) }
             .map { FileReader.path($0, relativeTo: path) }

@@ -1,6 +1,6 @@
 import JSON
 
-/// The places of a configuration's secrets: its own text, or files.
+/// The places of a configuration's secrets: the text of the configuration, or files.
 package struct SecretPlaces {
     private static let secretKeys: Set<String> = ["password", "passphrase", "private_key"]
     private static let fileKey = "key_file"

@@ -9,7 +9,8 @@ package struct AppPattern: Sendable, Equatable {
     /// Specificity of the pattern: the number of literal bytes; the largest integer for a pattern without `*`.
     var exactness: Int { text.contains("*") ? text.utf8.count(where: { $0 != UInt8(ascii: "*") }) : .max }
 
-    /// Returns whether the pattern matches the bundle ID. The number of steps is at most the product of their lengths.
+    /// Returns whether the pattern matches the bundle ID. The number of steps is at most proportional to the product of
+    /// the lengths of the pattern and the bundle ID.
     package func matches(_ bundleID: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(bundleID.utf8)

@@ -8,7 +8,8 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
     case channelCommand = "channel-command"
     case channelReply = "channel-reply"
     case config
-    /// An AsyncAPI document in YAML about exchanges, queues and messages. It refers to the other schemas by file name.
+    /// An AsyncAPI document in YAML about exchanges, queues and messages. The document refers to other schemas by file
+    /// name.
     case asyncapi
 
     package var text: [UInt8] {

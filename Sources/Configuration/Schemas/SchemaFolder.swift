@@ -12,7 +12,7 @@ package struct SchemaFolder {
 
     package var resources: [NamedResource] = []
     package var options = SchemaOptions()
-    /// Remedy for a missing reference.
+    /// Remedy for an unresolved reference.
     package var hint = "payload schemas may refer only to files in their folder and its subfolders"
     /// Whether to read a named pipe, which blocks until another process writes to it.
     package var readsPipes = false
@@ -43,7 +43,7 @@ package struct SchemaFolder {
         } catch {
             guard error.code == .missing else { throw problem(path, document, uri, error) }
         }
-        // Other files in the folder are read only if a reference is unresolved.
+        // Search all files in the folder for their `$id` only if a reference is unresolved.
         let broken = search(folder, sources, &known)
         do throws(SchemaError) {
             return try CompiledSchema(document, uri: uri, resources: known, options: options)
@@ -83,7 +83,7 @@ package struct SchemaFolder {
         return known
     }
 
-    /// Adds the schemas of a folder by their `$id`.
+    /// Adds the `.json` schemas of a folder by their `$id`, unless the URI is already known.
     ///
     /// - Returns: the problem of the first unusable file, which may contain the missing schema; nil if all files are
     ///   usable.

@@ -84,7 +84,7 @@ package struct WorkerConfiguration: Sendable {
         package var sandbox = Server(APNSEnvironment.sandbox)
         /// The proxy; nil for direct connections.
         package var proxy: Proxy?
-        /// The maximum number of connections of a pool; nil for the default of the pool.
+        /// The maximum number of connections of a pool; nil for the default of `PoolConfiguration`.
         package var connectionsMax: Int?
         package var requestTimeoutSeconds: Int64?
         package var socket = ConnectOptions()
@@ -119,7 +119,7 @@ package struct WorkerConfiguration: Sendable {
             package var keyID: String
             package var teamID: String
             package var privateKey: ES256PrivateKey
-            /// The path of the key file; nil if the key is in the configuration or in an environment variable.
+            /// The path of `key_file`; nil if `private_key` contains the key or refers to it.
             package var file: String?
             /// The environments in which Apple accepts the key.
             package var environments = APNSEnvironment.allCases
@@ -127,11 +127,11 @@ package struct WorkerConfiguration: Sendable {
 
         /// A provider certificate with its private key.
         package struct Certificate: Sendable {
-            /// The topic, followed by the environment if the certificate has only one environment.
+            /// The first topic, followed by the environment if the certificate has only one environment.
             package var name: String
             /// The path of the certificate, as written in the configuration.
             package var file: String
-            /// Path of the private key.
+            /// The path of the file that contains the private key.
             package var keyPath: String
             var identity: TLSIdentity
             package var contents: PushCertificate
@@ -187,8 +187,8 @@ package struct WorkerConfiguration: Sendable {
             self.limits = limits
         }
 
-        /// A warning about a bundle ID that ends like a topic; nil for other bundle IDs. A bundle ID with this end is
-        /// probably a topic.
+        /// A warning about a bundle ID that ends like a topic and is probably a topic; nil for other bundle IDs and for
+        /// pass type IDs.
         package var warning: String? {
             let suffixes = PushType.allCases.map { "\($0.topicSuffix)" }.filter { !$0.isEmpty }
             guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {

@@ -34,7 +34,7 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
 
     /// Reads a new object. Omitted members keep their initial values.
     ///
-    /// - Throws: if a member is missing, unknown or invalid.
+    /// - Throws: if `json` is not an object, if a member is missing, unknown or invalid, or if `check` throws.
     public func read(_ json: JSONValue) throws(InputError) -> Object {
         var object = initial
         try read(json, into: &object)

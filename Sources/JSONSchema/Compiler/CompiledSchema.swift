@@ -2,8 +2,8 @@ public import JSON
 
 /// Options for the interpretation of a schema.
 public struct SchemaOptions: Sendable {
-    /// Whether a value that violates its `format` is invalid. Otherwise formats are annotations, the default of
-    /// 2020-12.
+    /// Whether a value that violates its `format` is invalid. Otherwise, formats are annotations (the default of
+    /// 2020-12), except in schemas whose meta-schema has the vocabulary `format-assertion`.
     public var assertsFormat: Bool
     /// The draft of schemas without `$schema`.
     public var defaultDraft: SchemaDraft
@@ -115,8 +115,8 @@ public final class CompiledSchema: @unchecked Sendable {
         for index in 0..<patterns.count { patterns[index].free() }
     }
 
-    /// JSON pointers to the first 100 keywords of no known vocabulary. A pointer into a referenced document follows
-    /// the URI of that document. Unknown keywords have no effect, but are often typos.
+    /// JSON pointers to the first 100 keywords that are unknown in the dialect of their schema. A pointer into a
+    /// referenced document follows the URI of that document. Unknown keywords have no effect, but are often typos.
     public var unknownKeywords: [String] {
         unknownPlaces.map { place in
             let document = place.document == 0 ? "" : documentURIs[Int(place.document)] + "#"

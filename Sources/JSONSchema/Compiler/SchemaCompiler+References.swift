@@ -20,8 +20,8 @@ extension SchemaCompiler {
         return dynamicNames.count - 1
     }
 
-    /// Compiles the dynamic anchors of the resources in use, as far as a dynamic reference has the name of the anchor.
-    /// Returns whether subschemas were added.
+    /// Compiles those dynamic anchors of the resources in use whose names dynamic references use. Returns whether
+    /// subschemas were added.
     mutating func compileDynamicAnchors() throws(SchemaError) -> Bool {
         let before = subschemas.count
         dynamicAnchors = []

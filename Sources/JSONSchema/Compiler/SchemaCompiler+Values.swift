@@ -77,7 +77,7 @@ extension SchemaCompiler {
         return value.elements
     }
 
-    /// Compiles schemas that are applied to the same value.
+    /// Compiles an array of schemas that are applied to the same value. Returns their list.
     mutating func alternatives(
         _ value: JSONValue, _ keyword: String, _ schema: SchemaObject
     ) throws(SchemaError) -> SchemaList {
@@ -97,7 +97,7 @@ extension SchemaCompiler {
         return SchemaList(first: lists.count - indices.count, count: indices.count)
     }
 
-    /// Returns a hash table from strings of the schema to slots; the first of equal strings wins.
+    /// Creates a hash table in `keys` from strings of the schema to slots; the first of equal strings wins.
     mutating func keyTable(_ strings: [(place: SchemaNode, slot: Int)]) -> KeyTable {
         var size = 2
         while size < 2 * strings.count { size *= 2 }

@@ -66,8 +66,8 @@ struct SchemaCompiler {
         }
     }
 
-    /// Returns the index of a subschema, which is compiled later; `anything` if it accepts every value. `outer` is the
-    /// resource of a subschema that is not a resource itself.
+    /// Returns the index of a subschema, and adds a new subschema to the queue. Returns `anything` if the subschema is
+    /// `true` or an empty object. `outer` is the resource of a subschema that is not registered.
     mutating func subschema(_ place: SchemaNode, inside outer: Int, keyword: String) throws(SchemaError) -> Int {
         let value = library.value(place)
         guard value.kind == .object || value.kind == .boolean else {

@@ -1,4 +1,4 @@
-/// Dates and times of RFC 3339, durations of its appendix A.
+/// Dates and times of RFC 3339, durations of its appendix A, and UUIDs.
 extension FormatReader {
     mutating func dateTime() -> Bool {
         date() && take(letter: "t") && time()
@@ -38,8 +38,8 @@ extension FormatReader {
         return sign * (hour * 60 + minute)
     }
 
-    /// Reads a duration: only weeks, or a date part (years, months, days) and, after `T`, a time part (hours, minutes,
-    /// seconds). A part has no gaps between its units.
+    /// Reads a duration: only weeks, or a date part (years, months, days), a time part after `T` (hours, minutes,
+    /// seconds), or both parts. A part has no gaps between its units.
     mutating func duration() -> Bool {
         guard take("P") else { return false }
         var weeks = self

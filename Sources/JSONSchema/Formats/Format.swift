@@ -49,7 +49,8 @@ enum Format: String {
     }
 }
 
-/// A reader of a text from left to right. Each method returns whether it found its element, and skips the element.
+/// A reader of a text from left to right. Each method skips its element, and returns false or nil if the text does not
+/// continue with the element.
 struct FormatReader {
     var rest: Slice<UnsafeRawBufferPointer>
 

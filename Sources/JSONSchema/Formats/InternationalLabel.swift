@@ -18,7 +18,7 @@ struct InternationalLabel {
         // RFC 5892, section 2.6: exceptions to the rules by property.
         case 0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007: return true
         case 0x640, 0x7FA, 0x302E, 0x302F, 0x3031...0x3035, 0x303B: return false
-        // RFC 5892, appendix A: allowed only next to certain characters.
+        // RFC 5892, appendix A: allowed only with, or only without, certain other characters in the label.
         case 0x200C: return isBehindVirama(index) || joins(index)
         case 0x200D: return isBehindVirama(index)
         case 0xB7:

@@ -67,7 +67,8 @@ struct URIFormat {
         byte.isLetter || byte.isDigit || "-._~".utf8.contains(byte)
     }
 
-    /// Returns whether the text consists of unreserved characters, percent escapes and `others`.
+    /// Returns whether the text consists of unreserved characters, percent escapes, `others` and, in an IRI, the
+    /// characters that `isInternationalCharacter` accepts.
     private func isMade(_ text: Slice<UnsafeRawBufferPointer>, of others: String, hasPrivate: Bool = false) -> Bool {
         var rest = text
         while let byte = rest.popFirst() {
@@ -85,7 +86,8 @@ struct URIFormat {
         return true
     }
 
-    /// Returns whether the character is a `ucschar`, or with `hasPrivate` an `iprivate`, of RFC 3987.
+    /// Reads the rest of the character that begins with `first`. Returns whether the character is a `ucschar`, or with
+    /// `hasPrivate` an `iprivate`, of RFC 3987.
     private func isInternationalCharacter(
         _ first: UInt8, _ rest: inout Slice<UnsafeRawBufferPointer>, _ hasPrivate: Bool
     ) -> Bool {

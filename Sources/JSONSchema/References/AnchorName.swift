@@ -1,4 +1,4 @@
-/// The valid names for `$anchor`, from the meta-schemas of the drafts.
+/// The valid names for `$anchor` and `$dynamicAnchor`, from the meta-schemas of the drafts.
 enum AnchorName {
     /// Returns whether the name matches `^[A-Za-z_][-A-Za-z0-9._]*$`.
     static func isOf202012(_ name: String) -> Bool { isName(name, first: "_", further: "_-.") }

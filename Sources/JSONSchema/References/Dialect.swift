@@ -50,7 +50,7 @@ struct Dialect: Equatable {
 extension Dialect {
     /// Whether keywords beside `$ref` are ignored, as in draft-07.
     var ignoresSiblingsOfRef: Bool { draft == .draft07 }
-    /// Whether `items` may be an array of schemas, with `additionalItems` for the rest.
+    /// Whether `items` may be an array of schemas, with `additionalItems` for the elements after them.
     var hasItemsArray: Bool { draft != .draft202012 }
     /// Whether elements that `contains` matches count as evaluated.
     var containsEvaluates: Bool { draft == .draft202012 }

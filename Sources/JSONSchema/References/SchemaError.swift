@@ -3,7 +3,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// A keyword's value that violates the specification.
         case malformed
-        /// A required feature that is unknown and affects validity.
+        /// An unknown draft or required vocabulary, or a schema that exceeds a limit of this implementation.
         case unsupported
         /// A reference that does not resolve, or is circular.
         case reference

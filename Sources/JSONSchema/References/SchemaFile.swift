@@ -5,7 +5,8 @@ import JSON
 struct SchemaFile {
     let path: String
 
-    /// Creates the path of a file; returns nil if the name would leave the folder.
+    /// Creates the path of a file. Returns nil if the name would leave the folder, is empty, or has an invalid percent
+    /// escape or a zero byte.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
         // Split bytes, as the kernel does. In Swift, a slash and a following combining mark are one character.
@@ -24,7 +25,8 @@ struct SchemaFile {
         }
     }
 
-    /// Reads at most one byte more than the limit, so that the parser detects a text that is too long.
+    /// Reads at most one byte more than the limit, so that the parser detects a text that is too long. Returns nil if
+    /// the file does not exist.
     private func read(bytesMax: Int) throws(SchemaFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {

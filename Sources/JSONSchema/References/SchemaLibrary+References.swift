@@ -60,8 +60,8 @@ extension SchemaLibrary {
         throw error(.missing, place, "the schema refers to \(name), which was not given")
     }
 
-    /// Follows a JSON pointer from a resource's root. The target is a schema even if no keyword defines it.
-    /// Returns nil if the pointer does not resolve.
+    /// Follows a JSON pointer from a resource's root. The target is registered as a schema even if no keyword defines
+    /// it. Returns nil if the pointer does not resolve.
     private mutating func follow(_ pointer: String, in resource: Int) throws(SchemaError) -> SchemaNode? {
         let document = resources[resource].root.document
         var value = value(resources[resource].root)

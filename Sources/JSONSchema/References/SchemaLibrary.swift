@@ -1,6 +1,6 @@
 import JSON
 
-/// All documents that a schema refers to, loaded on demand, with their named schemas.
+/// A schema's document and all documents that it refers to, loaded on demand, with their registered schemas.
 struct SchemaLibrary {
     let given: SchemaResources
     let defaultDraft: SchemaDraft
@@ -9,7 +9,7 @@ struct SchemaLibrary {
     var documentURIs: [String] = []
     var resources: [SchemaResource] = []
     var resourceOfURI: [ExactText: Int] = [:]
-    /// The resource of each schema that a keyword defines.
+    /// The resource of each registered schema.
     var resourceOfSchema: [SchemaNode: Int] = [:]
     var children = KnownChildren()
     /// The dialects of custom meta-schemas.
@@ -33,7 +33,7 @@ struct SchemaLibrary {
         SchemaNode(document: document, node: Int32(truncatingIfNeeded: value.index))
     }
 
-    /// Adds a document and registers its named schemas.
+    /// Adds a document and registers its schemas. Returns the document's root.
     mutating func add(_ document: JSONDocument, uri: URIReference) throws(SchemaError) -> SchemaNode {
         let root = SchemaNode(document: Int32(truncatingIfNeeded: documents.count), node: 0)
         documents.append(document)
