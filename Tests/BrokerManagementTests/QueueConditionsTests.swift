@@ -78,8 +78,8 @@ import Testing
         let queue = BrokerSnapshot.Queue(arguments: arguments, policy: policy, policyName: "cap")
         #expect(
             conditions([("own", 3, 0)], ["own": queue]).faults.map(\.remedy) == [
-                "consume from own, or once the queue is empty, run rabbitmqctl delete_queue -p '/' --if-empty 'own' and "
-                    + "declare it with other arguments, which override policies"
+                "consume from own, or once the queue is empty, run rabbitmqctl delete_queue -p '/' --if-empty 'own', "
+                    + "then declare the queue again with other arguments"
             ])
     }
 

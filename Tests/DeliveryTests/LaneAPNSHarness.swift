@@ -120,8 +120,8 @@ final class LaneAPNSHarness {
         SimulatedNetwork.apns(environment, worker: 0)
     }
 
-    /// Processes the requests for new tokens as the process does, and passes each answer to the first lane. Returns the
-    /// number of requests.
+    /// Answers each recorded token refusal as a worker process does, and passes the answer to the first lane. Returns the
+    /// number of refusals.
     func signTokens() -> Int {
         let asked = seen.refusals
         seen.refusals = []

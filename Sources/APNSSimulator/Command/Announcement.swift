@@ -76,7 +76,8 @@ struct Announcement {
         }
         if options.certificateFile == nil {
             lines.append(
-                "  the server certificate is valid for localhost, 127.0.0.1 and Apple's host names (for hosts entries)")
+                "  the server certificate is valid for localhost, 127.0.0.1 and Apple's host names, so that entries in "
+                    + "/etc/hosts can redirect a client")
         }
         return lines.joined(separator: "\n")
     }

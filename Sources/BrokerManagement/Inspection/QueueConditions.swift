@@ -75,7 +75,7 @@ public struct QueueConditions: Sendable {
         }
         if queue.arguments["x-overflow"] == nil { return "set overflow to drop-head in \(ofPolicy)" }
         let deletion = advice.deletion(ofQueue: name)
-        return "once the queue is empty, run \(deletion) and declare it with other arguments, which override policies"
+        return "once the queue is empty, run \(deletion), then declare the queue again with other arguments"
     }
 
     /// Returns the effect of a refusal by the queue.

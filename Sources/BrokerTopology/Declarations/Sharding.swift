@@ -20,7 +20,7 @@ extension Topology {
 
         public enum Step: Sendable, Equatable {
             case bind(Binding)
-            /// The removal of a binding, whose queue may be missing.
+            /// The removal of a binding. The queue of the binding may be missing.
             case unbind(Binding)
         }
 

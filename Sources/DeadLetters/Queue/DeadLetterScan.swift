@@ -6,23 +6,23 @@ package import EventLoop
 /// One pass through a queue, from its head to the message that was the last one when the scan started. The comments
 /// about dead letters also apply to unrouted results and waiting requests.
 ///
-/// The scan consumes with a prefetch window and holds all unacknowledged messages until `close`. Closing the channel
-/// requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as a
-/// failed delivery, and a queue with a delivery limit (20 by default since 4.0) discards messages that exceed the
-/// limit. A scan therefore stops before the limit, and replaces messages that are at most one failed delivery below the
-/// limit with new messages.
+/// The scan consumes with a prefetch window and keeps all messages unacknowledged until `close`. Closing the channel
+/// requeues the messages together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as
+/// a failed delivery. A queue with a delivery limit (20 by default since 4.0) discards messages that exceed the limit. A
+/// scan therefore stops before the limit. The scan publishes a message again if one more failed delivery would reach the
+/// limit.
 ///
 /// RabbitMQ 3.10 puts requeued messages in front of the queue, but behind messages requeued earlier. To preserve the
-/// order, a scan always consumes as many messages as the window holds. The exception is a wait queue at a limited rate:
-/// its order does not matter, and a held request does not return in time.
+/// order, a scan always consumes as many messages as the window permits. The exception is a wait queue at a limited rate:
+/// the order of a wait queue does not matter, and an unacknowledged request misses its scheduled return.
 package final class DeadLetterScan {
-    /// Maximum number of held dead letters: the largest prefetch of AMQP.
+    /// Maximum number of unacknowledged dead letters: the largest prefetch of AMQP.
     package static let windowMax = 65_535
     /// Bytes of received, unread messages at which the connection stops reading.
     static let bufferBytesMax = 64 << 20
     /// Maximum size of a body that is kept.
     package static let messageBytesMax = 16 << 20
-    /// Maximum duration of a scan. RabbitMQ requeues held messages after 30 minutes (`consumer_timeout`).
+    /// Maximum duration of a scan. RabbitMQ requeues unacknowledged messages after 30 minutes (`consumer_timeout`).
     package static let heldSecondsMax = 1500
     /// Distance to the queue's delivery limit at which a scan ends.
     package static let deliveriesSpared = 5
@@ -235,7 +235,7 @@ package final class DeadLetterScan {
         // From here on, the scan itself closes the channel.
         isSettled = isSettled && !hasLostChannel
         let held = consumer.unsettledCount
-        // The broker requeues held messages together, in order, when their channel closes.
+        // The broker requeues unacknowledged messages together, in order, when their channel closes.
         await consumed.close()
         await waitUntilRequeued(held)
         await control.close()

@@ -9,7 +9,7 @@ public import EventLoop
 ///
 /// Loop-bound.
 public final class DirectPush {
-    /// The outcome of a request.
+    /// The report on a request: its outcome, its result, and whether APNs was unreachable.
     public struct Report: Sendable {
         public var outcome: Outcome
         /// The result as JSON (`schemas/result.schema.json`).

@@ -72,7 +72,8 @@ extension DeliveryPipeline {
         case .quarantine: break
         case .requeue: return abandon(record, settlement.key)
         }
-        // The worker dropped an oversized body, so the broker dead-letters the request.
+        // The broker dead-letters a request whose dead letter the worker could not publish, or whose oversized body the
+        // worker dropped.
         if settlement.mustReject || (record.delivery.isOversized && session.role(of: record) != .expired) {
             reject(record)
         } else {

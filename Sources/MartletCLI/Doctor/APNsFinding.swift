@@ -90,7 +90,7 @@ enum APNsFinding: Equatable {
             return .failure(
                 check, "\(place): \(credential) is not valid in this environment (\(reason))",
                 remedy: credential.isKey
-                    ? "set environments of the key to its environment, or use a key for both environments"
+                    ? "under apns.keys, set environments to the environment of this key, or use a key for both environments"
                     : "use a certificate for this environment")
         case .topic(let reason):
             return .failure(

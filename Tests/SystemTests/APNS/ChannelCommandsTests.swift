@@ -133,7 +133,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Replies as a user without write permission. The broker closes the channel, and the reply is lost.
+        /// The worker's user may not publish to the default exchange. The broker closes the channel, and the reply is lost.
         @Test func aMissingReplyPermissionIsReportedByResultsAndDoctor() async throws {
             let name = "reply-denied"
             let fixture = try await Self.fixture(name)

@@ -174,8 +174,8 @@ struct DeadLetterTask: Sendable {
             return .failed
         case .tooLong:
             line(
-                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues held messages "
-                    + "after 30 minutes: run the command again for the rest")
+                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues unacknowledged "
+                    + "messages after 30 minutes: run the command again for the rest")
             return .timedOut
         case .interrupted(let signal):
             return ExitCode(signal)

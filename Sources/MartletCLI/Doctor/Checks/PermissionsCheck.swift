@@ -57,7 +57,7 @@ extension DoctorCheck {
         return [.ok("permissions", "\(user) may publish and consume as a worker needs (\(asked) checked)")]
     }
 
-    /// Returns the permission; nil if the exchange or queue does not exist.
+    /// Returns whether the user has the permission; nil if the exchange or queue does not exist.
     private static func seen(_ ask: () async throws(AMQPError) -> Bool) async throws(AMQPError) -> Bool? {
         do {
             return try await ask()
