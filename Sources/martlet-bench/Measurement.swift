@@ -1,4 +1,4 @@
-/// The cost of one sample of one program, per unit of work.
+/// The figures of one sample of one program.
 struct Measurement: Sendable {
     /// A process with which the measured program communicates.
     enum Peer: String, CaseIterable, Sendable {
@@ -22,7 +22,7 @@ struct Measurement: Sendable {
     var systemMicroseconds: Double
     /// The processor time of each peer, in microseconds per unit.
     var peerMicroseconds: [Peer: Double]
-    /// The peak resident memory from the start of the process to its end.
+    /// The peak resident memory of the program since its start; with several processes, the sum of their peaks.
     var peakMegabytes: Double
     /// The latency of a unit; nil if the program reports no latencies.
     var latency: Percentiles?

@@ -1,6 +1,6 @@
 import TestKit
 
-/// The resource usage of a program that exits after a given amount of work.
+/// The rate and the resource usage of a program that exits after a given amount of work.
 struct ProgramRun: Sendable {
     /// The time limit of a run.
     private static let secondsMax = 600

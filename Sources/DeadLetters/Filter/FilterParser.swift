@@ -2,7 +2,7 @@ import Text
 
 /// A recursive-descent parser of filters.
 struct FilterParser {
-    /// Maximum nesting depth of parentheses and negations.
+    /// Maximum nesting depth of conditions. Each negation, pair of parentheses and comparison is one level.
     static let depthMax = 64
 
     private let tokens: [FilterToken]

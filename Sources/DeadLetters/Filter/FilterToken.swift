@@ -16,7 +16,7 @@ package struct FilterToken: Equatable, Sendable {
     package var kind: Kind
     package var offset: Int
 
-    /// The token's text in an error.
+    /// The token's description in an error.
     package var shown: String {
         switch kind {
         case .name(let name), .symbol(let name): "'\(name.shortened(to: 40))'"

@@ -4,7 +4,7 @@ package enum FilterValue: Equatable, Sendable {
     case number(Double)
     case milliseconds(Double)
     case boolean(Bool)
-    /// A field that does not exist or is null.
+    /// The value of a field that does not exist or is null; also the literal `null`.
     case missing
     /// A value that a filter cannot compare, such as an object or array.
     case other

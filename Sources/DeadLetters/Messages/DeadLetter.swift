@@ -20,7 +20,8 @@ package struct DeadLetter: Sendable {
     package var path: String?
     package var status: Int64?
     package var attempts: Int64?
-    /// The original request queue; nil if no trusted source confirms it.
+    /// The original request queue, or the queue from which the broker dead-lettered the message; nil if no trusted
+    /// source confirms the queue.
     package var queue: String?
     /// The complete device token, which output shortens.
     package var deviceToken: String?
@@ -59,7 +60,7 @@ package struct DeadLetter: Sendable {
         if id == "-" { id = root["id"]?.string ?? id }
     }
 
-    /// Reads the values from a result's body (`schemas/result.schema.json`), since results lack these headers.
+    /// Reads the values from a result's body (`schemas/result.schema.json`), since results have no headers for them.
     package mutating func readResult(_ body: [UInt8]) {
         guard let root = try? JSONDocument(body).root else { return }
         outcome = root["outcome"]?.string

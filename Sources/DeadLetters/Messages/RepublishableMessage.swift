@@ -17,8 +17,8 @@ package struct RepublishableMessage: Equatable, Sendable {
     /// Seconds since 1970-01-01 UTC.
     package var timestampSeconds: UInt64?
     package var priority: UInt8?
-    /// The headers, except CC, BCC and the headers that the broker sets at each delivery. CC and BCC would route the
-    /// new message to further queues.
+    /// The headers, except CC, BCC, unreadable headers and the headers that the broker sets at each delivery. CC and
+    /// BCC would route the new message to further queues.
     package var headers = FieldTable()
     /// The trusted source of the origin headers.
     package var provenance = Provenance.unknown

@@ -6,11 +6,11 @@ package import EventLoop
 /// One pass through a queue, from its head to the message that was the last one when the scan started. The comments
 /// about dead letters also apply to unrouted results and waiting requests.
 ///
-/// The scan consumes with a prefetch window and keeps all messages unacknowledged until `close`. Closing the channel
-/// requeues the messages together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as
-/// a failed delivery. A queue with a delivery limit (20 by default since 4.0) discards messages that exceed the limit. A
-/// scan therefore stops before the limit. The scan publishes a message again if one more failed delivery would reach the
-/// limit.
+/// The scan consumes with a prefetch window. Messages that the caller does not acknowledge stay unacknowledged until
+/// `close`. Closing the channel requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2,
+/// each requeue counts as a failed delivery. A queue with a delivery limit (20 by default since 4.0) discards messages
+/// that exceed the limit. A scan therefore stops before the limit. `close` publishes a message again if one more failed
+/// delivery would reach the limit.
 ///
 /// RabbitMQ 3.10 puts requeued messages in front of the queue, but behind messages requeued earlier. To preserve the
 /// order, a scan always consumes as many messages as the window permits. The exception is a wait queue at a limited rate:
@@ -30,7 +30,7 @@ package final class DeadLetterScan {
     /// Maximum wait for a publish. A lost connection ends the scan anyway.
     private static let publishSeconds = 5
     private static let quietMilliseconds = 500
-    /// Number of consecutive polls of an empty queue after which the scan ends, because another consumer holds the
+    /// Number of consecutive polls of an empty queue after which the scan ends, because another consumer has the
     /// remaining messages.
     private static let quietPollsMax = 20
     /// The equivalent of `quietPollsMax` for a wait queue, whose requests expire.
@@ -39,11 +39,11 @@ package final class DeadLetterScan {
     private static let requeuePollsMax = 500
 
     package enum End: Equatable {
-        /// The end after the last message that was present at the start and that no other consumer holds.
+        /// The end after the last message that was present at the start and that no other consumer has.
         case complete
         /// A stop by the caller.
         case enough
-        /// A window full of held messages, so that the broker sends no further messages.
+        /// A window full of unacknowledged messages, so that the broker sends no further messages.
         case windowFull
         case tooLong
         case interrupted(Interruption.Signal)
@@ -55,7 +55,7 @@ package final class DeadLetterScan {
     package let queue: String
     /// Ready messages at the start.
     package private(set) var total = 0
-    /// Other consumers at the start, which may hold messages that the scan does not see.
+    /// Other consumers at the start, which may have messages that the scan does not see.
     package private(set) var otherConsumers = 0
     /// Messages returned by `next`.
     package private(set) var seen = 0
@@ -63,7 +63,8 @@ package final class DeadLetterScan {
     package private(set) var acknowledgedCount = 0
     private var arrivedCount = 0
     package private(set) var end: End?
-    /// Held messages that the caller is publishing. The caller acknowledges a message if its publish succeeds.
+    /// Unacknowledged messages that the caller is publishing. The caller acknowledges a message if the broker confirms
+    /// its publish.
     package var takenCount = 0
 
     package let loop: EventLoop
@@ -71,7 +72,7 @@ package final class DeadLetterScan {
     private let names: TopologyNames
     /// The delivery limit of the queue; nil without a limit.
     private let deliveryLimit: Int?
-    /// Maximum number of held messages.
+    /// Maximum number of unacknowledged messages.
     package let window: Int
     private let connector: BrokerConnector
     private let control: BrokerConnection
@@ -92,7 +93,7 @@ package final class DeadLetterScan {
     private var quietPolls = 0
     private var hasLostChannel = false
 
-    /// Whether the caller has read every message of the queue. False if other consumers may hold messages.
+    /// Whether the caller has read every message of the queue. False if other consumers may have messages.
     package var isComplete: Bool { end == .complete && bufferStart == buffer.count && otherConsumers == 0 }
 
     /// Whether the scan ended early and requeues received, unread messages.
@@ -129,14 +130,14 @@ package final class DeadLetterScan {
             loop: loop, connectors: connector.connectors(on: loop), configuration: connector.connection(named: name))
         var configuration = ConsumerConfiguration(queue: queue, prefetch: window)
         configuration.messageBytesMax = Self.messageBytesMax
-        // The consumer does not keep the bodies of held messages.
+        // The consumer does not keep the bodies of unacknowledged messages.
         configuration.bodyBytesInFlightMax = .max
         consumer = Consumer(on: consumed, configuration: configuration)
     }
 
     /// Checks that another queue exists. Call this function before `open`.
     ///
-    /// - Throws: `notFound` if the queue does not exist.
+    /// - Throws: `notFound` if the queue does not exist, or the error of the connection.
     package func verifyQueue(_ queue: String) async throws(AMQPError) {
         startControl()
         _ = try await admin.status(ofQueue: queue)
@@ -220,8 +221,8 @@ package final class DeadLetterScan {
         await publisher.publishWithoutRefusedUserID(message)
     }
 
-    /// Replaces messages close to the delivery limit with new messages, requeues the other held messages, and closes
-    /// the connections.
+    /// Replaces messages that are at most one failed delivery below the limit with new messages, requeues the other
+    /// unacknowledged messages, and closes the connections.
     ///
     /// - Returns: whether the broker has certainly removed all acknowledged messages.
     @discardableResult package func close() async -> Bool {
@@ -315,8 +316,8 @@ package final class DeadLetterScan {
         waiter = nil
     }
 
-    /// Ends the scan if no more messages will arrive, because other consumers hold the messages or the window is
-    /// full, or if the broker does not return the queue's status.
+    /// Ends the scan if no more messages will arrive, or if the broker does not return the queue's status. No more
+    /// messages arrive if other consumers have them, or if the window is full and the caller publishes no message.
     private func checkForMoreMessages() async {
         if consumer.unsettledCount >= window {
             if takenCount == 0 { finish(.windowFull) }
@@ -349,7 +350,7 @@ package final class DeadLetterScan {
     }
 
     /// Replaces messages that are at most one failed delivery below the limit: publishes each message again, then
-    /// acknowledges the old message.
+    /// acknowledges the old message if the broker confirms the new message. Skips oversized messages.
     private func renewWorn() async {
         // The body of an oversized message was not kept.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {

@@ -1,6 +1,6 @@
 import JSON
 
-/// Counts of the chosen messages by outcome.
+/// The number of messages read, and counts of the chosen messages by outcome.
 package struct RedriveCounts: Equatable, Sendable {
     package var seen = 0
     /// Messages that were published, confirmed and removed. In a dry run, messages that would be redriven.

@@ -11,8 +11,8 @@ package struct RedriveTarget: Sendable {
         self.queue = queue
     }
 
-    /// Returns the queue for a dead letter; nil if no target queue is set, the original queue is not a configured
-    /// request queue, and several request queues exist.
+    /// Returns the queue for a dead letter; nil if no target queue is set, the original queue is unknown or not a
+    /// configured request queue, and several request queues exist.
     package func queue(for letter: DeadLetter) -> String? {
         if let queue { return queue }
         if let origin = letter.queue, names.requestQueuesAndShards.contains(origin) { return origin }

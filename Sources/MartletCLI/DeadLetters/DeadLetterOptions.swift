@@ -64,11 +64,11 @@ extension DeadLetterOptions {
     /// Lower bound of the scan window for a wait queue at a low rate.
     private static let scanWindowMin = 10
 
-    /// Maximum number of messages that one scan holds.
+    /// Maximum number of unacknowledged messages of one scan.
     ///
-    /// While the scan holds a request, the request does not return to its request queue, even if its delay expires.
-    /// If the options set a rate but choose no requests, a scan of a wait queue therefore holds only as many requests
-    /// as the rate allows within a second, but at least `scanWindowMin`. A dry run has no such limit.
+    /// While a request is unacknowledged, it does not return to its request queue, even if its delay expires.
+    /// If the options set a rate but choose no requests, a scan of a wait queue therefore receives only as many
+    /// requests as the rate allows within a second, but at least `scanWindowMin`. A dry run has no such limit.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax

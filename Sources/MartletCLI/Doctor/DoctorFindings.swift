@@ -17,7 +17,7 @@ final class DoctorFindings: @unchecked Sendable {
         self.write = write
     }
 
-    /// Adds and writes a line. Does nothing after the check has completed.
+    /// Adds and writes a line. Does nothing after the check has completed or timed out.
     func found(_ line: DoctorLine) {
         guard continuation != nil else { return }
         lines.append(line)

@@ -33,7 +33,7 @@ struct PauseChange: Equatable, Sendable {
                 reached += 1
                 isDone = show(answer, of: address) && isDone
             } catch {
-                // The socket remains when a process terminates.
+                // The socket of a killed process remains.
                 if worker == nil, error.code == .cannotConnect { continue }
                 Terminal.error.line("martlet: \(error.message)".printable)
                 isDone = false

@@ -68,8 +68,8 @@ struct PublishReport: Equatable {
 }
 
 extension PublishOutcome {
-    /// Whether the message may have arrived. If the exchange does not exist, the broker closes the channel and has not
-    /// received the message.
+    /// Whether it is unknown if the broker has received the message. If the exchange does not exist, the broker closes
+    /// the channel and discards the message.
     var isUnknown: Bool {
         if case .unknown(let error) = self { error.code != .notFound } else { false }
     }

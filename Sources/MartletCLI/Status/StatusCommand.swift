@@ -86,8 +86,8 @@ struct StatusCommand: Command {
         var workers: [(address: WorkerAddress, answer: Result<StatusAnswer, StatusError>)]
     }
 
-    /// Requests the status of all workers. Keys and signals interrupt the requests, because an unresponsive worker
-    /// may delay the snapshot by seconds.
+    /// Requests the status of all workers. With a `pause`, `q` and signals interrupt the requests, because an
+    /// unresponsive worker may delay the snapshot by seconds.
     private func snapshot(_ pause: RedrawPause?) throws(RedrawPause.End) -> Snapshot {
         guard let pause else { return snapshot() }
         return try pause.value { snapshot() }
@@ -148,7 +148,7 @@ struct StatusCommand: Command {
                 let text = answer.text.split(separator: "\n").map { "\($0)".printable + "\n" }.joined()
                 guard Terminal.output.write(text) else { return .failed }
             } catch {
-                // The socket remains when a process terminates.
+                // The socket of a killed process remains.
                 if options.worker == nil, error.code == .cannotConnect { continue }
                 Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
                 return .unreachable

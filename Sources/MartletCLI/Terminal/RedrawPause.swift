@@ -37,7 +37,7 @@ final class RedrawPause {
     }
 
     /// Returns the value of `body`, which runs on a separate thread. The thread continues if `q` or a signal ends the
-    /// wait.
+    /// wait. If no pipe or thread can be created, `body` runs on the calling thread.
     func value<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(End) -> Value {
         var ends = [Int32](repeating: -1, count: 2)
         guard pipe(&ends) == 0 else { return body() }

@@ -12,7 +12,7 @@ struct DocumentReader: ~Copyable {
     private let descriptor: Int32
     private let bytesMax: Int
     private var buffer: [UInt8] = []
-    /// The number of bytes of the buffer that have been returned.
+    /// The number of bytes of the buffer that `popLine` has consumed.
     private var start = 0
     private var isAtEnd = false
     /// The beginning of an incomplete line.

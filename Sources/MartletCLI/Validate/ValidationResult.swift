@@ -20,7 +20,7 @@ struct ValidationResult: Equatable {
     enum Problem: Equatable {
         case json(JSONError)
         case schema(SchemaViolation, JSONPosition)
-        /// A rule of messages that no schema can express.
+        /// A violation of a limit of messages or of a rule of the configuration.
         case violation(RequestViolation, JSONPosition)
 
         var position: JSONPosition {

@@ -63,7 +63,7 @@ final class DevToolsPipe {
         }
     }
 
-    /// Waits for an event.
+    /// Waits for the next event of a method. Earlier events do not count.
     ///
     /// - Throws: `ProcessError` if the event does not arrive in time.
     func event(_ method: String) async throws(ProcessError) -> JSONDocument {

@@ -2,8 +2,8 @@ public import EventLoop
 
 /// One end of an HTTP/2 connection that a test controls frame by frame, or byte by byte.
 ///
-/// The peer stores received frames as values, and acts on its own only as ``Behavior`` defines. It works over every
-/// transport.
+/// The peer stores received frames as values. On its own, it acts only as ``Behavior`` defines, and closes the
+/// connection when the other end has finished writing. It works over every transport.
 public final class FramePeer: ByteStreamHandler {
     /// The actions that the peer performs on its own.
     public struct Behavior: Sendable {

@@ -66,7 +66,7 @@ public final class RawHTTPClient: ByteStreamHandler {
         }
     }
 
-    /// Reads until the server closes the connection.
+    /// Reads until the server closes the connection or finishes writing.
     public func rest() async throws -> String {
         try await wait("end of the connection") { [self] in isEnded }
         defer { unread = [] }

@@ -97,7 +97,7 @@ public struct SimulatorProcess: Sendable {
         }
     }
 
-    /// Returns an `authorization` header of the demonstration team, valid for one hour.
+    /// Returns the value of an `authorization` header of the demonstration team, valid for one hour.
     ///
     /// - Throws: `ProcessError` if the key cannot be used.
     public func authorization() throws(ProcessError) -> String {

@@ -46,7 +46,7 @@ struct SpawnPlan {
         for end in childEnds { if let end { close(end) } }
     }
 
-    /// Starts the process. Blocks only during the start.
+    /// Starts the process, and closes the child's ends of the pipes. Blocks only during the start.
     ///
     /// - Throws: `ProcessError` if the process cannot be started.
     func start() throws(ProcessError) -> pid_t {

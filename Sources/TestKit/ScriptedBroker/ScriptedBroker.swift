@@ -205,7 +205,7 @@ public final class ScriptedBroker {
         return queue.purge()
     }
 
-    /// Deletes an exchange and its bindings.
+    /// Deletes an exchange and the bindings from it. Bindings from other exchanges to this exchange remain.
     public func deleteExchange(_ name: String) {
         exchanges.removeAll { $0.name == name }
     }

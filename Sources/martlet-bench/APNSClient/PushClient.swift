@@ -20,7 +20,7 @@ actor PushClient {
     static let name = "push-client"
     /// The sampling interval: one of this many requests is timed, which limits the cost of the clock and of sorting.
     private static let timedOneOf = 16
-    /// The length of the warm-up, as a multiple of the pushes that can be in flight.
+    /// The maximum length of the warm-up, as a multiple of the pushes that can be in flight.
     private static let roundsToWarmUp = 4
 
     private nonisolated let loop: EpollLoop

@@ -4,7 +4,7 @@ import TestKit
 ///
 /// The queue contains further requests, so that the workers are equally busy at the end.
 struct WorkerSample {
-    /// The time limit of a sample.
+    /// The time limit of each wait for results.
     private static let secondsMax = 600
 
     let options: EndToEndOptions

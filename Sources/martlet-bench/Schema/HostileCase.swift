@@ -2,7 +2,7 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// A schema and a text that are designed to be expensive. The text is near the size limit of a request.
+/// A schema and a text that are designed to be expensive. Most texts are near the size limit of a request.
 struct HostileCase {
     static let runs = 100
 

@@ -1,6 +1,6 @@
 import JSON
 
-/// The cost of one sample of one server.
+/// The figures of one sample of one server.
 struct LoadMeasurement {
     var requestsPerSecond: Double
     /// User and system time of the server, in microseconds per request.

@@ -62,7 +62,8 @@ struct DeadLetterEdit {
     }
 
     /// Returns whether to send an unchanged body without its `content-encoding`. Returns false if that property is not
-    /// the only mistake. Otherwise asks the operator, unless `--yes` is set.
+    /// the only mistake. Otherwise asks the operator, unless `--yes` is set. Without a terminal, prints the command
+    /// that sends the body, and returns false.
     private func sendsUnchanged(
         _ copy: RepublishableMessage, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> Bool {
@@ -146,7 +147,8 @@ struct DeadLetterEdit {
         }
     }
 
-    /// Publishes the edited request, then removes the dead letter. Sends nothing if the dead letter has left the queue.
+    /// Publishes the edited request, then removes the dead letter if the broker confirms the request. Sends nothing if
+    /// the dead letter has left the queue.
     private func replace(
         _ first: DeadLetterTask.Found, by body: [UInt8], to queue: String, _ loop: EpollLoop,
         _ interruption: Interruption

@@ -66,7 +66,8 @@ actor DeadLetterImport {
 
     private var place: String { task.options.file == "-" ? "standard input" : task.options.file }
 
-    /// Prints the command that continues the import. Importing from the first line would publish messages twice.
+    /// Prints the command that continues the import, if at least one line is completed. Importing from the first line
+    /// would publish messages twice.
     private func printContinuation() {
         let last = progress.last
         guard last >= task.options.firstLine else { return }
@@ -82,8 +83,8 @@ actor DeadLetterImport {
         return rest.command(task.commands)
     }
 
-    /// Publishes the lines of the file. Returns false after an error line if the file cannot be read to its end, or if
-    /// it has too few lines for `--from-line`.
+    /// Publishes the lines of the file until a publish fails or a signal arrives. Returns false after an error line if
+    /// the file cannot be read or has too few lines for `--from-line`.
     private func publishAll() async -> Bool {
         let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in

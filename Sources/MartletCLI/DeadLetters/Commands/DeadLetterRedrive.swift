@@ -29,7 +29,7 @@ actor DeadLetterRedrive {
     /// The detection of results without a bound queue; nil in a dry run and for other messages, which the broker
     /// returns if they are unroutable.
     private let returns: UnroutedReturns?
-    /// The messages that a dry run would send.
+    /// The groups of messages that a dry run would send.
     private var groups: DeadLetterGroups
     private var found: Set<String> = []
     private var failures = FirstLines()
@@ -129,7 +129,7 @@ actor DeadLetterRedrive {
         return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
     }
 
-    /// Processes the open scan, and closes it.
+    /// Processes the open scan, and closes the scan. Returns its exit code.
     private func redriveQueue() async -> ExitCode {
         let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
         await redriveAll()
@@ -156,8 +156,8 @@ actor DeadLetterRedrive {
         Terminal.error.line("martlet: \(count) lines not written: standard output is not read")
     }
 
-    /// Writes the lines to standard output. The loop continues while the reader is slow. The function is not
-    /// reentrant.
+    /// Writes the lines to standard output. The loop continues while the reader is slow. Stops the scan if the reader
+    /// has exited. The function is not reentrant.
     private func writeLines(unless isOver: () -> Bool) async {
         guard !lines.isEmpty else { return }
         var rest = lines
@@ -269,7 +269,7 @@ actor DeadLetterRedrive {
         scan.stop()
     }
 
-    /// Publishes a message. For the first result with a routing key, also determines whether a queue is bound.
+    /// Publishes a message. For the first result with each routing key, also determines whether a queue is bound.
     private func outcome(of message: OutgoingMessage) async -> PublishOutcome {
         guard let returns, returns[message.routingKey] == nil else { return await scan.publish(message) }
         return await returns.publishFirst(message) { await self.scan.publish($0) }

@@ -7,8 +7,8 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// The steps that all commands on dead letters, unrouted results and waiting requests share: they open a scan and
-/// report its end.
+/// The steps that commands on dead letters, unrouted results and waiting requests share, such as opening a scan and
+/// reporting its end.
 struct DeadLetterTask: Sendable {
     let connector: BrokerConnector
     /// The queues to scan; at least one.
@@ -74,7 +74,7 @@ struct DeadLetterTask: Sendable {
         var code: ExitCode
     }
 
-    /// Returns the queues that hold messages, or the first queue if all are empty. Returns a single queue without a
+    /// Returns the queues with ready messages, or the first queue if all are empty. Returns a single queue without a
     /// check. A signal during this call terminates the process if the caller has an `Interruption`.
     func filled(on loop: EpollLoop) async -> Result<[String], Failure> {
         guard queues.count > 1 else { return .success(queues) }

@@ -5,7 +5,7 @@ import DeadLetters
 import EventLoop
 import Glibc
 
-/// A new file for complete messages. Only its owner can read it.
+/// A new file for complete messages, or standard output. Only the owner can read the file.
 final class ExportFile {
     private static let flushBytes = 1 << 16
 
@@ -34,7 +34,8 @@ final class ExportFile {
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    /// Writes a line. Returns false if the write fails, or if the scan was cut short while the reader was slow.
+    /// Appends a line to the buffer, and writes a full buffer. Returns false if the write fails, or if the scan was cut
+    /// short while the reader was slow.
     func write(_ line: [UInt8], _ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         buffer += line
         buffer.append(UInt8(ascii: "\n"))

@@ -47,8 +47,8 @@ extension DoctorCheck {
 
 extension WorkerConfiguration {
     /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
-    /// push that uses it. A key is tested only with an app's first kind, because an app may never send the kinds that
-    /// its certificate does not cover.
+    /// push that uses the credential. A key is tested only with the first kind of push, because an app may never send
+    /// the kinds that its certificate does not cover.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {
@@ -97,7 +97,7 @@ final class APNsProbe: @unchecked Sendable {
 
     /// Sends one push for each app, until a response applies to all apps. Then closes the connection.
     ///
-    /// - Parameter found: called with each app's line when its response arrives.
+    /// - Parameter found: called with each app's line when the outcome of its push is known.
     func check(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {
             let finding = APNsFinding(await outcome(app), reason: failure.error, ofBroadcast: app.kind == .broadcast)
