@@ -36,7 +36,7 @@ public struct ConformancePage: Sendable {
     /// All tests that the page names, inside and outside the table.
     public var named: [String] { Self.named(in: text) }
 
-    /// Returns all tests of the project, in the format of the page.
+    /// Returns all functions of the project's test suites, in the format of the page.
     public static func tests() throws -> Set<String> {
         let files = ["*", "*/*", "*/*/*"].flatMap { paths(Products.file("Tests/\($0).swift")) }
         return Set(try files.flatMap { tests(in: try read($0)) })

@@ -27,7 +27,7 @@ struct Comparison {
 
     /// Measures each program `count` times, in alternation.
     ///
-    /// - Parameter measure: Measures one sample. Each call gets another `round`.
+    /// - Parameter measure: Measures one sample. Each call gets a different `round`.
     mutating func collectSamples(
         _ count: Int, _ measure: (BenchProgram, _ round: Int) async throws -> Measurement
     ) async throws {

@@ -83,8 +83,8 @@ package enum MessageSource: Equatable, Sendable {
     func renewalExchange(_ names: TopologyNames) -> String? {
         switch self {
         case .unrouted: names.unroutedExchange
-        // The broker returns a waiting request that exceeds a delivery limit to its request queue. Waiting requests are
-        // never renewed.
+        // Waiting requests are never renewed. If a waiting request exceeds a delivery limit, the broker returns the
+        // request to its request queue.
         case .deadLetters, .waits: nil
         }
     }

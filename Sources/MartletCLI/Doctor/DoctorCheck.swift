@@ -18,7 +18,7 @@ struct DoctorCheck: Sendable {
 
     static let nameWidth = 15
 
-    /// Runs the check until it completes or times out. A timeout adds a line with the pending endpoints.
+    /// Runs the check until it completes or times out. A timeout adds a failure, with the pending endpoints if any.
     ///
     /// - Parameter write: called for each line as soon as it is found.
     func lines(

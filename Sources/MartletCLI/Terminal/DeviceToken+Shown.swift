@@ -5,6 +5,6 @@ extension DeviceToken {
     /// digits in a row.
     private static let digitsMin = 32
 
-    /// Returns a foreign text in which every possible device token is shortened.
+    /// Returns the text, in which every possible device token is shortened.
     static func shortened(in text: some Collection<UInt8>) -> [UInt8] { shortened(in: text, digitsMin: digitsMin) }
 }

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Threads
 
-/// A wait between two redraws of a terminal, or for the next content. `q` or a signal ends the wait. The wait blocks
+/// A wait between two redraws of a terminal, or for a value. `q` or a signal ends the wait. The wait blocks
 /// the thread.
 final class RedrawPause {
     enum End: Error, Equatable {

@@ -48,7 +48,7 @@ final class UnroutedReturns {
 
     func close() async { await queue.close() }
 
-    /// Whether a queue is bound for the routing key; nil until this is determined.
+    /// Whether a queue is bound for the routing key; nil if unknown.
     subscript(routingKey: String) -> Bool? { isRouted[routingKey] }
 
     /// Publishes the first result of a routing key and determines whether a queue is bound. The function is not

@@ -26,7 +26,7 @@ enum SourceExcerpt {
         return "\(line)\n\(String(repeating: " ", count: head.columns))^"
     }
 
-    /// Returns an excerpt as `text` does, but shows only the key of the line, because its value may be a secret.
+    /// Returns an excerpt as `text` does, but shows only the key of the line, because the value may be a secret.
     static func key(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
         let offset = min(max(position.offset, 0), source.count)
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }

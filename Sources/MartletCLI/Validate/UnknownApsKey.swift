@@ -10,7 +10,7 @@ struct UnknownApsKey: Equatable {
 
     /// JSON pointer of the member.
     var pointer: String
-    /// The Apple key that was probably intended.
+    /// The Apple key that was probably intended; nil if no Apple key is similar.
     var suggestion: String?
     /// Index of the key's node.
     var nodeIndex: Int

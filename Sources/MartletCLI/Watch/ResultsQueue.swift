@@ -37,8 +37,8 @@ final class ResultsQueue {
         wait = BrokerWait(loop: loop, connector: connector)
     }
 
-    /// Declares the queue and binds it. The handler receives every message that is published to the exchanges
-    /// afterward, until `close` returns.
+    /// Declares the queue and binds it. The handler receives the messages that are published to the
+    /// exchanges afterward, until `close` returns.
     func open(on exchanges: [String], _ handler: ResultsHandler) async throws(AMQPError) {
         do throws(AMQPError) {
             try await declare(on: exchanges)

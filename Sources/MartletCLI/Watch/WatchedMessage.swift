@@ -35,7 +35,7 @@ struct WatchedMessage: Equatable {
     /// The time at which the outcome was determined, or at which the worker or broker dead-lettered the message.
     var unixMilliseconds: Int64?
     var messageID: String?
-    /// Size of the dead letter's body, which is the request's body.
+    /// Size of a dead letter's body, which is the request's body; nil for other messages.
     var bodyBytes: Int?
 
     /// Reads a message.

@@ -160,7 +160,7 @@ public final class FramePeer: ByteStreamHandler {
         switch frame.type {
         case HTTP2Frame.Kind.headers:
             name = "HEADERS"
-            // The header blocks of our servers always fit into one frame.
+            // The header blocks of the tested servers always fit into one frame.
             answer.headers += (try? reader.read(frame.payload)) ?? [("malformed", "header block")]
         case HTTP2Frame.Kind.data:
             name = "DATA"

@@ -15,7 +15,7 @@ public final class ChildProcess: @unchecked Sendable {
         case nothing
         /// The stream of the starting process.
         case inherited
-        /// A pipe, which `write(line:)` writes, or `output` and `errors` read.
+        /// A pipe. `write(line:)` writes to standard input; `output` and `errors` read the other streams.
         case pipe
         /// A file, truncated before writing.
         case file(String)

@@ -7,7 +7,7 @@ public struct MemoryGrowth: Sendable {
         public var megabytes: Double
     }
 
-    /// The share of the work after which the memory should no longer grow.
+    /// The share of the work after which the growth of the memory is limited.
     public static let earlyShare = 0.1
     /// The allowed growth of the final memory over the early memory, as a fraction.
     public static let growthMax = 0.1

@@ -3,8 +3,8 @@ import TestKit
 
 /// A minimal C program that does the work of a worker or a part of the work.
 ///
-/// `baseline-relay` consumes, publishes and acknowledges. `baseline-worker` also pushes. The program measures its rate.
-/// The kernel reports the processor time of the whole process.
+/// `baseline-relay` consumes, publishes and acknowledges. `baseline-worker` also pushes. Each program measures its
+/// own rate. The kernel reports the processor time of the whole process.
 enum Baseline: String {
     case relay = "baseline-relay"
     case worker = "baseline-worker"

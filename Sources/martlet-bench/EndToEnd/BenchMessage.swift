@@ -35,7 +35,7 @@ struct BenchMessage: Sendable {
         payloadBytes <= PushType.alert.payloadBytesMax ? .alert : .voip
     }
 
-    /// Returns a payload of `bytes` bytes, at least `payloadBytes`.
+    /// Returns a payload of `bytes` bytes. `bytes` must be at least `payloadBytes`.
     static func payload(bytes: Int) -> String {
         let more = bytes - payloadBytes
         let fillerBytes = more - beforeFiller.utf8.count - 1

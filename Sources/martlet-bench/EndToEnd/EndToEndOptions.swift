@@ -9,7 +9,7 @@ struct EndToEndOptions {
     var inFlight = 1000
     var delayMilliseconds = 0
     var payloadBytes = BenchMessage.payloadBytes
-    /// The number of apps. Each key has at least one app.
+    /// The number of apps. With more keys than apps, the benchmark uses one app for each key.
     var apps = 1
     var keys = 1
     var lanes = 1

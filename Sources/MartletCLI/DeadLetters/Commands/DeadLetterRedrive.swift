@@ -12,7 +12,7 @@ import Text
 /// The redrive of dead letters as requests. A dead letter is checked again, published, and removed after the broker's
 /// confirm. Unrouted results and waiting requests are published in the same way, but unchecked.
 actor DeadLetterRedrive {
-    /// The maximum wait, after an interrupt, for the reader of the JSON lines.
+    /// The maximum wait, after a signal, for the reader of the JSON lines.
     private static let readerMillisecondsMax = 1000
 
     nonisolated let loop: EpollLoop

@@ -44,7 +44,7 @@ struct DeadLetterTask: Sendable {
     /// - Parameters:
     ///   - scanQueue: reads the scan of one queue.
     ///   - completion: prints the result after all messages are requeued; receives the exit code of the scans. Not
-    ///     called if a queue cannot be opened.
+    ///     called if a queue cannot be queried or opened.
     func scanAll(
         on loop: EpollLoop, _ scanQueue: (DeadLetterScan) async -> Void,
         completion: (Totals, ExitCode) -> ExitCode

@@ -3,7 +3,7 @@ import CommandKit
 import Configuration
 import Glibc
 
-/// A temporary file for a text that an operator edits. Only its owner can read it.
+/// A temporary file for a text that an operator edits. Only the owner can read the file.
 struct EditedFile: Sendable {
     private static let bytesMax = 16 << 20
 

@@ -2,7 +2,7 @@ import Glibc
 
 extension DoctorCheck {
     /// The check that other users of the machine can neither read a worker's secrets nor change the files that a
-    /// worker reads. The groups of files are not checked. The check `keys` covers the modes of APNs keys.
+    /// worker reads. The permissions of groups are not checked. The check `keys` covers the modes of APNs keys.
     static let files = DoctorCheck(name: "files", secondsMax: 5) { context, _, _ in
         let user = geteuid()
         var warnings = context.files.flatMap { file -> [DoctorLine] in
