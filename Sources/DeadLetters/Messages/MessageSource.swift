@@ -78,7 +78,7 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// Returns the exchange that routes a message with its original routing key to its queue again; nil if the
+    /// Returns the exchange that routes a renewed message, with the original routing key, to the same queue; nil if the
     /// message must be published to the queue through the default exchange.
     func renewalExchange(_ names: TopologyNames) -> String? {
         switch self {

@@ -17,8 +17,8 @@ package enum ResendMessage {
         }
     }
 
-    /// Returns the result for the result exchange, with its original routing key. A result that was renewed by a scan
-    /// has the exchange for unrouted results.
+    /// Returns the result for the result exchange, with the original routing key of the result. A result that was
+    /// renewed by a scan has the exchange for unrouted results.
     package static func result(_ message: IncomingMessage, _ copy: RepublishableMessage, _ names: TopologyNames)
         throws(Refusal)
         -> OutgoingMessage

@@ -317,7 +317,7 @@ package final class DeadLetterScan {
     }
 
     /// Ends the scan if no more messages will arrive, or if the broker does not return the queue's status. No more
-    /// messages arrive if other consumers have them, or if the window is full and the caller publishes no message.
+    /// messages arrive if other consumers have the rest, or if the window is full and the caller publishes no message.
     private func checkForMoreMessages() async {
         if consumer.unsettledCount >= window {
             if takenCount == 0 { finish(.windowFull) }

@@ -8,7 +8,7 @@ final class DevToolsPipe {
     private static let limits = JSONLimits(bytesMax: 64 << 20)
 
     let process: ChildProcess
-    /// The events that the browser has sent so far.
+    /// The events received so far.
     private(set) var events: [JSONDocument] = []
     private var calls: Int64 = 0
 

@@ -128,7 +128,7 @@ public struct SimulatorProcess: Sendable {
         try await request("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// Writes the configuration of a worker that pushes to this simulator, and returns its path.
+    /// Writes the configuration of a worker that pushes to this simulator, and returns the path of the file.
     ///
     /// - Parameters:
     ///   - apps: The bundle IDs of the apps.

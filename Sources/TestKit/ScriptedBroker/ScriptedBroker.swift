@@ -3,9 +3,10 @@ public import EventLoop
 
 /// The behavior of the scripted broker. The broker's seed determines every random choice.
 public struct ScriptedBrokerBehavior: Sendable {
-    /// The share of publishes that are refused with `basic.nack`, in percent.
+    /// The share of publishes on channels with confirms that are refused with `basic.nack`, in percent.
     public var nackPercent = 0
-    /// Whether a channel refuses all publishes until it closes. The value applies to channels that are opened later.
+    /// Whether a channel with confirms refuses all publishes until the channel closes. The value applies to channels
+    /// that are opened later.
     ///
     /// A channel of RabbitMQ 3.10 refuses all publishes if it regards a lost node as the leader of a queue.
     public var opensRefusingChannels = false
@@ -30,7 +31,7 @@ public struct ScriptedBrokerBehavior: Sendable {
     public var deliveryDelay = Duration.zero
     public var heartbeatSeconds: UInt16 = 60
     public var frameBytesMax: UInt32 = 131_072
-    /// The maximum number of channels on a connection.
+    /// The announced maximum number of channels on a connection. The broker does not enforce this number.
     public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
     /// The authenticated user name, for example from a certificate or a token; nil for the login name.
@@ -137,7 +138,7 @@ public final class ScriptedBroker {
         for connection in connections { connection.closeChannels(code, text) }
     }
 
-    /// Stops or resumes all reading and writing, without closing connections.
+    /// Stops or resumes all reading and writing on the current connections, without closing the connections.
     public func setSilent(_ isSilent: Bool) {
         for connection in connections { connection.setSilent(isSilent) }
     }

@@ -129,7 +129,7 @@ actor DeadLetterRedrive {
         return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
     }
 
-    /// Processes the open scan, and closes the scan. Returns its exit code.
+    /// Processes the open scan, and closes the scan. Returns the exit code.
     private func redriveQueue() async -> ExitCode {
         let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
         await redriveAll()

@@ -18,7 +18,7 @@ struct LineProgress: Equatable, Sendable {
         while beyond.remove(last + 1) != nil { last += 1 }
     }
 
-    /// Marks a line as failed. Lines after it no longer count.
+    /// Marks a line as failed. Later lines no longer count.
     mutating func leave(_ line: Int) {
         gap = min(gap, line)
         beyond = beyond.filter { $0 < gap }

@@ -95,14 +95,14 @@ final class APNsProbe: @unchecked Sendable {
     /// Endpoint and credential, such as `api.push.apple.com:443 with key ABC123DEFG`.
     var name: String { "\(place) with \(credential)" }
 
-    /// Sends one push for each app, until a response applies to all apps. Then closes the connection.
+    /// Sends one push for each app, until a finding applies to all apps. Then closes the connection.
     ///
     /// - Parameter found: called with each app's line when the outcome of its push is known.
     func check(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {
             let finding = APNsFinding(await outcome(app), reason: failure.error, ofBroadcast: app.kind == .broadcast)
             found(finding.line(app: app.bundleID, credential: credential, place: place))
-            // The other apps would get the same response.
+            // The other apps would get the same finding.
             if finding.isOfAllApps { break }
         }
         pool.close()
