@@ -322,7 +322,7 @@ import Testing
         #expect(harness.run { counts.count == 4 })
         #expect(counts == [1, 2, 3, 4])
         #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "the delays did not grow")
-        // The second connection may be opened at a GOAWAY, before the first one has ended.
+        // The second connection may be opened at a GOAWAY, before the first connection has ended.
         #expect(harness.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         #expect(harness.runUntilEnded(300))
