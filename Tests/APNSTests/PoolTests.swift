@@ -141,8 +141,8 @@ import Testing
         #expect(harness.answers.map(\.status) == [410, 200] && harness.answers.allSatisfy(\.isFromAPNS))
     }
 
-    // Status 201 counts as success like 200. If these answers counted as server errors, two of them would end the use
-    // of their connection.
+    // Status 201 counts as success like 200. If answers with status 201 counted as server errors, two answers would
+    // end the use of the connection.
     @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
