@@ -70,8 +70,8 @@ import Testing
         #expect(window.deadline == nil)
         expect(window.acknowledge(1, now: Self.time(300)))
         expect(window.acknowledge(4, now: Self.time(300)))
-        // Delivery 2 is already acknowledged. A `multiple` acknowledgment of delivery 4 also covers delivery 1. It is
-        // valid, because delivery 4 is unacknowledged at the broker.
+        // Delivery 2 is already acknowledged. A `multiple` acknowledgment of delivery 4 also covers delivery 1. The
+        // acknowledgment is valid, because delivery 4 is unacknowledged at the broker.
         #expect(Self.decide(&window, at: 300) == [.init(tag: 4, multiple: true)])
     }
 

@@ -254,7 +254,7 @@ import Testing
             let isLast = step > 300 && random.below(20) == 0
             script.now = Self.time(Int64(step) * 20)
             var event = isLast ? .close(deadlineSeconds: 5) : Self.events[random.below(Self.events.count)]
-            // A timer fires only while it is armed, and never early.
+            // A timer fires only while it is armed, and the retry timer never fires early.
             if case .retryDue = event, retryAt.map({ $0 > script.now }) ?? true { event = .connectionOpened }
             if case .deadlinePassed = event, !isDeadlineArmed { event = .openAnswered }
             if case .retryDue = event { retryAt = nil }

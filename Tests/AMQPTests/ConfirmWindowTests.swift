@@ -114,7 +114,7 @@ import Testing
     func returnsWithTheSameIDAndRouteAreMatchedByContent(inHeaders: Bool) {
         var transcript = Transcript()
         func message(_ name: String) -> MessageFingerprint {
-            // More than sixteen bytes are hashed, and only the first of them differ.
+            // The hash covers more than sixteen bytes, and the messages differ only in the first bytes.
             MessageFingerprint(
                 exchange: "x", routingKey: "k", messageID: "1", headers: inHeaders ? ["name": .string(name)] : [:],
                 body: ArraySlice((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))

@@ -135,7 +135,7 @@ import Testing
             #expect(harness.deliveries.count == held.count)
             for delivery in held[20...] { consumer.acknowledge(delivery.tag) }
             await harness.wait("more") { harness.deliveries.count > held.count }
-            // The new deliveries pause reading again. The close resumes reading, so its answer arrives.
+            // The new deliveries pause reading again. The close resumes reading, so the broker's answer arrives.
             await harness.pass(.seconds(10))
             #expect(consumer.bodyBytesInFlight >= 50_000)
             let start = harness.loop.now.monotonic

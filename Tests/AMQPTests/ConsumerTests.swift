@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    // Before it closes the channel, a caller needs to know whether all acknowledgments are applied.
+    // A caller that is about to close the channel needs to know whether all acknowledgments are applied.
     @Test(arguments: ["answers", "is silent", "closes the connection"], [false, true])
     func theCallerLearnsWhetherAcknowledgmentsAreApplied(theBroker: String, wasStopped: Bool) {
         AMQPHarness.play { harness in

@@ -115,8 +115,8 @@ import Testing
         frame(3, 1) { $0.raw(Array("world".utf8)) },
     ]
 
-    /// Connects a consumer to a broker that sends `bytes`. Returns the bytes that the client sent, the deliveries,
-    /// and the states of the consumer.
+    /// Connects a consumer to a broker that sends `bytes`, and acknowledges the deliveries. Returns the bytes that
+    /// the client sent, the deliveries, and the states of the consumer.
     private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> RecordedSession {
         let record = RecordedSession()
         AMQPHarness.play(seed: seed) { harness in

@@ -6,7 +6,7 @@ import Testing
 /// A consumer that pauses and resumes at a real RabbitMQ.
 @Suite struct RabbitMQPauseTests {
     // RabbitMQ 3.10 crashed the channel if a consumer tag was reused while deliveries of its earlier use were
-    // unacknowledged (rabbitmq-server#5927).
+    // unsettled (rabbitmq-server#5927).
     @Test func resumingWithUnsettledDeliveriesKeepsTheChannel() async throws {
         try await RabbitMQTests.play { bench in
             let admin = bench.makeAdmin()

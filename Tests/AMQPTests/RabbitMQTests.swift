@@ -64,7 +64,7 @@ import Threads
             return handler
         }
 
-        /// Returns the handler with which a consumer was started.
+        /// Returns the handler with which a consumer was started, or a new handler for an unknown consumer.
         func handler(of consumer: Consumer) -> TestConsumerHandler {
             handlers[ObjectIdentifier(consumer)] ?? TestConsumerHandler()
         }

@@ -6,7 +6,7 @@ import Testing
 /// A consumer that resumes while deliveries from before the pause are unsettled.
 @Suite struct ResumeTests {
     // RabbitMQ 3.10 crashes the channel if a consumer tag is reused while deliveries of its earlier use are
-    // unacknowledged.
+    // unsettled.
     @Test func eachConsumeHasANewTag() {
         AMQPHarness.play { harness in
             try harness.broker.start()

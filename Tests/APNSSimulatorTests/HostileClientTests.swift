@@ -210,7 +210,7 @@ import Testing
         #expect(wire.apns.server.counters.connectionsOpen == 2)
     }
 
-    // At the limit, a new connection replaces an unauthenticated one.
+    // At the limit, a new connection replaces an unauthenticated connection.
     @Test func authenticatedConnectionsAreKept() throws {
         let wire = try Wire { configuration, _ in configuration.connectionsMax = 4 }
         let good = [wire.connect(), wire.connect()]

@@ -84,7 +84,7 @@ import Testing
         #expect(error?.message == message)
     }
 
-    // Scripts can append options to override earlier ones.
+    // Scripts can append options to override earlier options.
     @Test func theLastOfSeveralValuesCounts() throws {
         let options = try Options(["--listen=127.0.0.1:5", "--listen", "[::1]:6"])
         #expect(options.listeners[.push] == Endpoint(host: "::1", port: 6))

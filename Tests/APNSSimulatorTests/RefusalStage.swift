@@ -79,8 +79,8 @@ struct RefusalStage {
         return peer
     }
 
-    /// Makes the simulator listen with TLS, and opens a connection with this client certificate. If `isRegistered` is
-    /// true, registers the certificate for the team first.
+    /// Makes the simulator listen with TLS, registers the client certificate for the team if `isRegistered` is true,
+    /// and opens a connection with the certificate.
     func connect(showing issued: IssuedCertificate, isRegistered: Bool = true) throws -> FramePeer {
         try wire.listenWithinTLS()
         if isRegistered {
@@ -106,7 +106,8 @@ struct RefusalStage {
 
     static func broadcastPath(_ app: String) -> String { "/4/broadcasts/apps/\(app)" }
 
-    /// Reads a channel at the sandbox's port for channel management. Returns the answer.
+    /// Sends a request with changed fields for a channel, to the sandbox's port for channel management. Returns the
+    /// answer.
     func read(_ changes: KeyValuePairs<String, String?> = [:]) -> WireAnswer {
         let good: [(String, String?)] = [
             (":method", "GET"), (":scheme", "https"), (":path", "/1/apps/com.example.app/channels"),

@@ -18,7 +18,8 @@ import Testing
         }
         // The number of times that APNs has processed each push.
         var processed: [Int: Int] = [:]
-        // The last processed stream of each connection after a GOAWAY, and the newest processed stream of each.
+        // The last processed stream of each connection after a GOAWAY, and the newest processed stream of each
+        // connection.
         var ended: [ObjectIdentifier: Int32] = [:]
         var newest: [ObjectIdentifier: Int32] = [:]
         harness.apns.onRequest = { connection, stream in

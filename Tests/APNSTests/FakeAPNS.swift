@@ -18,7 +18,7 @@ final class FakeAPNS {
     var onRequest: (FakeConnection, HTTP2Stream) -> Void = { connection, stream in connection.accept(stream) }
     /// A closure that is called when a GOAWAY has arrived.
     var onGoAway: (FakeConnection) -> Void = { _ in }
-    /// Whether the peer neither reads nor writes, as behind a firewall that has dropped the connection.
+    /// Whether the peer discards all input, as behind a firewall that has dropped the connection.
     var isSilent = false
     private var listener: ByteListener?
 

@@ -137,7 +137,7 @@ import Testing
         #expect(harness.answers.map(\.connection).sorted() == [1, 2])
     }
 
-    // New settings put no shared push on a fresh connection either.
+    // New settings from APNs must not let a shared push use a fresh connection.
     @Test func newSettingsKeepAFreshConnectionReserved() throws {
         let harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
         harness.apns.onRequest = { _, _ in }

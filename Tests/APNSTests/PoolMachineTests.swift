@@ -209,8 +209,8 @@ import Testing
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "the next fresh push got no connection")
     }
 
-    // Refused topics may repeatedly need reserved connections. If these came first, the limit of connects per minute
-    // could delay the shared connection.
+    // Refused topics may repeatedly need reserved connections. If reserved connections came first, the limit of
+    // connects per minute could delay the shared connection.
     @Test func aSharedConnectionPrecedesAReservedOne() {
         var machine = machine()
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
@@ -289,7 +289,8 @@ import Testing
             ])
     }
 
-    /// Opens a connection at the earliest time that the machine allows. Returns the slot of the connection.
+    /// Opens a connection at the earliest time that the machine allows. Returns the slot of the connection; nil if the
+    /// machine opens none.
     private func open(_ machine: inout PoolMachine, _ now: inout MonotonicTime) -> Int? {
         var opening = machine.nextOpening(shared, now)
         if case .later(let time) = opening {
@@ -303,8 +304,8 @@ import Testing
         return slot
     }
 
-    /// Opens a connection, sends one push for each of `ends`, ends the push in that way, and closes the connection.
-    /// Returns the event of the close.
+    /// Opens a connection, and begins and ends one push for each element of `ends`. Drains the connection if
+    /// `isDrained` is true, and closes the connection. Returns the event of the close; nil without an event.
     private func end(
         _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isDrained: Bool = false,
         _ error: TransportError = TransportError(.reset, "reset")

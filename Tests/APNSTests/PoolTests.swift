@@ -141,8 +141,8 @@ import Testing
         #expect(harness.answers.map(\.status) == [410, 200] && harness.answers.allSatisfy(\.isFromAPNS))
     }
 
-    // Status 201 counts as success like 200. If these answers counted as server errors, two of them would end the use
-    // of their connection.
+    // Status 201 counts as success like 200. If answers with status 201 counted as server errors, two answers would
+    // end the use of the connection.
     @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
@@ -322,7 +322,7 @@ import Testing
         #expect(harness.run { counts.count == 4 })
         #expect(counts == [1, 2, 3, 4])
         #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "the delays did not grow")
-        // The second connection may be opened at a GOAWAY, before the first one has ended.
+        // The second connection may be opened at a GOAWAY, before the first connection has ended.
         #expect(harness.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         #expect(harness.runUntilEnded(300))

@@ -26,7 +26,7 @@ import Testing
         #expect(try seconds(expiration: 1002, deadline: 1007) == [5, 2])
     }
 
-    // An expiration of 0 requests one attempt, with the full timeout.
+    // An expiration of 0 requests one attempt, and does not shorten the timeout.
     @Test func aDeadlineAppliesWithoutAnExpiration() throws {
         #expect(try seconds(expiration: 0, deadline: nil) == [30, 20])
         #expect(try seconds(expiration: 0, deadline: 1007) == [7, 7])

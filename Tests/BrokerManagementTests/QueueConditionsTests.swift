@@ -41,7 +41,7 @@ import Testing
         #expect(found.faults == [])
     }
 
-    // The lower one of the limits in the argument and in the policy applies. A queue that drops its oldest messages
+    // The lower limit of the argument and the policy applies. A queue that drops its oldest messages
     // refuses nothing.
     @Test(arguments: [
         (["x-overflow": "reject-publish"], ["max-length": "3"], 3, 0, true),

@@ -97,7 +97,7 @@ import Testing
         #expect(try harness.lacks() == "new")
     }
 
-    // Unchanged files are the same file in both releases.
+    // An unchanged file is a hard link to the same file in both releases.
     @Test func aReleaseOfHardLinksIsWatched() throws {
         let harness = try Harness(
             ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],

@@ -90,7 +90,7 @@ import YAML
         }
     }
 
-    /// Returns the value at a path. If several elements or members have the path, returns the first of their values.
+    /// Returns the first value at a path, in which `*` is any element or member; nil if there is no value.
     private static func value(at path: String, in value: JSONValue) -> JSONValue? {
         guard let word = path.split(separator: "/").first else { return value }
         let rest = String(path.dropFirst(word.count + 1))

@@ -229,7 +229,8 @@ import Testing
         #expect(letter.ageMilliseconds(at: 1_749_999_999_999) == nil)
     }
 
-    // A worker rejects a message that expired outside the request queues.
+    // A worker rejects a message that expired outside the request queues. If the exchange
+    // has another prefix than `push.expired`, `push.expired` is the origin.
     @Test(arguments: [("push.expired", "push.dlx", "push.channels"), ("push.expired", "shop.dlx", "push.expired")])
     func theQueueForExpiredMessagesIsNoOrigin(_ queue: String, _ exchange: String, origin: String) {
         let last: FieldTable = ["reason": "rejected", "queue": .string(queue), "exchange": .string(exchange)]

@@ -48,7 +48,7 @@ import Testing
         #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && fixture.pushes.count == 1)
     }
 
-    // The first delivery moves to a wait queue, and its request keeps its deadline. The later result reports the
+    // The first delivery moves to a wait queue, and the request keeps its deadline. The later result reports the
     // outcome.
     @Test func aDuplicateOfAWaitingRequestIsAcknowledged() throws {
         try fixture.harness.onLoop {
@@ -133,7 +133,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 2 })
     }
 
-    /// Publishes a request while the lane does not consume, so that the request expires. Then waits for a result.
+    /// Pauses the lane, calls `publish`, and lets the request expire. Then resumes the lane and waits for a result.
     private func expire(_ publish: () -> Void) throws {
         let before = fixture.results
         try #require(fixture.harness.pause(.everything))

@@ -153,7 +153,7 @@ final class LaneHarness {
         }
     }
 
-    /// Returns the status of the first lane.
+    /// Returns the status of the first lane; nil if the lane does not answer.
     func status() -> LaneStatus? {
         state.status = nil
         loop.enter { [loop, state, lane = lanes[0]] in
@@ -228,7 +228,7 @@ final class LaneHarness {
         _ = run { loop.now.monotonic >= end }
     }
 
-    /// Returns a queue; by default the first request queue.
+    /// Returns a queue, by default the first request queue; nil if the queue does not exist.
     func queue(_ name: String? = nil) -> ScriptedQueue? { broker.queue(name ?? names.requestQueues[0]) }
     var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
 }

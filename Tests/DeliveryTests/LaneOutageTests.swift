@@ -43,7 +43,7 @@ import Testing
         #expect(fixture.results == 300)
     }
 
-    /// The lane does not test the other endpoint until it has lost the first.
+    /// The lane does not test the production endpoint until the sandbox endpoint is lost.
     @Test(arguments: [SimulatedNetwork.State.refused, .silent])
     func theBacklogStaysInItsQueueWhileNoEndpointAcceptsConnections(_ state: SimulatedNetwork.State) throws {
         let fixture = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)

@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// A record of the publish time and the result time of each request.
+/// A record of the publish time, the result time and the outcome of each request.
 private final class Record {
     struct Message {
         let app: Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// The provider tokens that APNs receives if they are signed once for a process.
+/// The provider tokens that APNs receives, signed once for all lanes or separately by each lane.
 @Suite struct LaneTokensTests {
     @Test(arguments: [true, false]) func oneTokenGoesOverAllConnectionsOfAllLanes(signsOnce: Bool) throws {
         let lanes = 20

@@ -77,7 +77,7 @@ import Testing
         try Self.expect(result, below: tries[1])
     }
 
-    /// Returns the message in the wait queue for a request that APNs refuses once.
+    /// Makes APNs refuse the next push, and calls `publish`. Returns the resulting message in a wait queue.
     static func waiting(_ fixture: LaneAPNSHarness, publish: () -> Void) throws -> ScriptedMessage {
         var waiting: [ScriptedMessage] = []
         try fixture.harness.onLoop {
@@ -92,7 +92,7 @@ import Testing
         return waiting[0]
     }
 
-    /// Expects the same trace, a new parent, and an unchanged `tracestate`.
+    /// Expects the trace of `parent`, `span` as the new parent, and an unchanged `tracestate`.
     static func expect(
         _ message: ScriptedMessage, below span: Span, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

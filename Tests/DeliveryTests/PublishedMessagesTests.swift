@@ -19,7 +19,8 @@ import Text
 
     private static let worker = WorkerIdentity(name: "tested", user: "worker")
 
-    /// Returns a record with all properties that a producer may set.
+    /// Returns a record with all properties that a producer may set, except `expiration` and `cluster-id`. The priority
+    /// and the user ID are absent if they are nil.
     private func record(
         _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000,
         priority: UInt8? = nil, userID: String? = nil

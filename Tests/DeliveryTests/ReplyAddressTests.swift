@@ -44,7 +44,7 @@ import Testing
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.AA==.AA==",
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.AA",
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg.AA==",
-        // Truncated, with an extra byte, with an atom that is too long or not UTF-8, and a list.
+        // A truncated name, a name with an extra byte, a name with an atom that is not UTF-8, and a list.
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAAAAAAAAAAAA.AA==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAAAAAAAAAAAAAAA=.AA==",
         "g1h3Av/+AAAAAAAAAAAAAAAA.AA==", "g2wAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAA=.AA==",
         // Base64 for URLs.

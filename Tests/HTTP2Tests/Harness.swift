@@ -11,7 +11,7 @@ final class Harness {
 
     /// Creates a client, and a server that accepts its connection.
     ///
-    /// - Parameter wrap: inserts a handler between the network and a session.
+    /// - Parameter wrap: A closure that inserts a handler between the network and each session.
     init(
         seed: UInt64 = 1, serverSettings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1000),
         clientLimits: HTTP2Limits = HTTP2Limits(), serverLimits: HTTP2Limits = HTTP2Limits(),

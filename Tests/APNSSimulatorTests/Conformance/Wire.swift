@@ -90,7 +90,7 @@ struct Wire {
         return fields.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Sends a push, and waits for the answer.
+    /// Sends a push, and waits for the answer or the end of the connection.
     ///
     /// - Parameter peer: The connection; nil for a new connection.
     func push(
@@ -108,7 +108,7 @@ struct Wire {
     /// Sends a push to another device.
     func push(to deviceToken: String) -> WireAnswer { push([":path": "/3/device/\(deviceToken)"]) }
 
-    /// Sends a request, and waits for the answer.
+    /// Sends a request, and waits for the answer or the end of the connection.
     ///
     /// - Parameter stream: The stream; nil for the connection's next stream.
     func exchange(
@@ -121,7 +121,8 @@ struct Wire {
     }
 }
 
-/// Expects an acceptance: one HEADERS frame that contains status 200 and the IDs, and ends the stream.
+/// Expects an acceptance: one HEADERS frame that ends the stream, with status 200, `apns-id` and, in the sandbox,
+/// `apns-unique-id`.
 func expectAccepted(
     _ answer: WireAnswer, id: String? = Wire.id, in environment: APNSEnvironment = .sandbox,
     sourceLocation: SourceLocation = #_sourceLocation

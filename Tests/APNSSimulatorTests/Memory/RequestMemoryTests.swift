@@ -130,7 +130,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.requests == 0 && apns.server.counters.inFlight == 1)
         #expect(apns.server.counters.connectionsOpen == 1)
         apns.settle()
-        // The request is not counted either.
+        // The request that was in flight at the reset is not counted when it ends.
         #expect(apns.server.counters.inFlight == 0 && apns.server.counters.accepted == 0)
         apns.loop.enter { _ = client.push(id: id) }
         apns.settle()

@@ -91,7 +91,7 @@ import Testing
             memory.settle(key(), verdict, now: seconds(0))
             #expect(begin(key(), memory.openChannel(), waitID: name) == .settled)
         }
-        // A publish for another reason is a new attempt.
+        // Further publishes of the accepted request are duplicates, not repeats of the last redrive.
         #expect(begin(key(), channel, waitID: 10) == .accepted)
         #expect(begin(key(), channel) == .accepted)
     }

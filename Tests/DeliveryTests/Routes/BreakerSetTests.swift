@@ -6,7 +6,8 @@ import Testing
 
 @testable import Delivery
 
-/// The breakers of two endpoints: pools 0 and 1, with two keys, use the first endpoint; pool 2 uses the second.
+/// The breakers of two endpoints. Pools 0 and 1, with two keys, use the first endpoint. Pool 2 uses the second
+/// endpoint.
 @Suite struct BreakerSetTests {
     private final class Fixture {
         var breakers = BreakerSet(endpointOfPool: [0, 0, 1])

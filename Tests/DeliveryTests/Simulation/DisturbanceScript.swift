@@ -89,7 +89,7 @@ struct DisturbanceScript {
 
     /// Returns a change of the clock, and the range of its duration in seconds.
     ///
-    /// If workers give up held requests, returns a lost connection instead, because the time at which they give up
+    /// If workers give up held requests, returns a cut connection instead, because the time at which they give up
     /// depends on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
         guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }

@@ -9,7 +9,7 @@ import TestKit
 enum SimulatedApps {
     static let keyCount = 3
     static let count = 12
-    /// A key that APNs accepts only in production, although the workers use it for both environments.
+    /// A key that APNs at first accepts only in production, although the workers use it for both environments.
     static let boundKey = 2
     /// An app that has a key only for the sandbox.
     static let pinnedApp = 9

@@ -121,6 +121,6 @@ struct SimulatedMessage {
 
     var key: Int { SimulatedApps.key(of: app) }
 
-    /// Whether the worker pushes the request with the bound key in the sandbox, where the key is not valid.
+    /// Whether the worker pushes the request with the bound key in the sandbox, where the key is at first invalid.
     var isForBoundKey: Bool { key == SimulatedApps.boundKey && environment == .sandbox && !payload.isEmpty }
 }

@@ -10,7 +10,7 @@ struct SimulatedSettings {
     let streamsMax: Int
     let answerDelay: Duration
     let broker: ScriptedBrokerBehavior
-    /// Whether APNs accepts the bound key only in production until the end of the run. If so, workers give up the
+    /// Whether the bound key stays invalid in the sandbox until the end of the run. If so, workers give up the
     /// requests that need the key in the sandbox.
     let isKeyBoundForGood: Bool
     /// An app whose requests each lane pushes one at a time, some seconds apart; nil for no app.

@@ -117,7 +117,7 @@ extension SimulatedWorld {
                 action: action, share: share))
     }
 
-    /// Cuts a random connection after a random number of further bytes in one direction.
+    /// Cuts a random open connection, if there is one, after a random number of further bytes in one direction.
     private func cut() {
         let open = loop.network.connections.filter(\.isOpen)
         guard !open.isEmpty else { return }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// One run. The seed determines messages, times, fragments, delays, disturbances and everything else.
+/// One run. The seed determines all random choices, such as messages, times, fragments, delays and disturbances.
 struct Simulation {
     static let messagesUsual = 300
     /// The virtual time within which each request must have its result.

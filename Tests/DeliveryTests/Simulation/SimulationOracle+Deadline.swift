@@ -84,7 +84,7 @@ extension SimulationOracle {
             .milliseconds(report.settings.broker.confirmDelayMilliseconds.upperBound)
         }
 
-        /// Returns the total time of the request's attempts, of the waits between them, and of the confirms.
+        /// Returns the maximum total time of the request's attempts, of the waits between them, and of the confirms.
         ///
         /// Each answer with a 5xx status adds the 15 minutes that Apple requires.
         private func waits(_ publish: SimulationReport.Publish, _ result: ReadResult) -> Duration {
