@@ -7,7 +7,7 @@ internal import COpenSSL
 struct PEMText {
     struct Block: Equatable {
         var label: String
-        /// The block as PEM, in lines of 64 characters.
+        /// The block as PEM, in lines of 64 characters. A block with headers is unchanged.
         var text: [UInt8]
     }
 

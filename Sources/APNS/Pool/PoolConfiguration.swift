@@ -47,7 +47,8 @@ public struct PoolConfiguration: Sendable {
     public var drainGraceSeconds: Int64 = 20
     /// Maximum time to write this side's GOAWAY after the wait for the last answers.
     public var closeSecondsMax: Int64 = 2
-    /// Maximum number of resends of a push that APNs refused unprocessed.
+    /// Maximum number of resends of a push that APNs did not process. The single resend with a new token may exceed
+    /// this number.
     public var resendsMax = 3
     /// Number of consecutive server errors after which a connection is replaced. A server error is an answer that has
     /// status 5xx or does not come from APNs.

@@ -17,7 +17,8 @@ struct PoolMember: Sendable {
     var isRetired = false
     /// Whether APNs' SETTINGS have arrived.
     private(set) var hasConnected = false
-    /// Whether APNs has accepted the provider token or the certificate on the connection.
+    /// Whether APNs has accepted the provider token or the certificate on the connection. Answers that arrive while the
+    /// connection drains do not count.
     private(set) var isAuthenticated = false
     /// Whether APNs has answered a push on the connection.
     private(set) var isAnswered = false

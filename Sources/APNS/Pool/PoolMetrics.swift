@@ -7,7 +7,7 @@ public struct PoolMetrics: Sendable {
     public let stream: Histogram
     /// Time from the start of the stream until the answer.
     public let answer: Histogram
-    /// Number of opened connections.
+    /// Number of connects, including failed ones.
     public let connects: Counter
     /// Number of resends within the pool, after an unprocessed refusal or with a new token.
     public let resent: Counter
