@@ -2,7 +2,8 @@ public import EventLoop
 
 /// The policy that decides when the next connection may be opened. APNs treats frequent connects and disconnects as a
 /// denial-of-service attack (Apple, "Establishing a connection to APNs"). Therefore, delays after failures are random
-/// and grow with each failure. The number of connects per minute is limited even if they succeed.
+/// and grow with consecutive failures, up to a limit. The number of connects per minute is limited even if all connects
+/// succeed.
 ///
 /// The policy is pure. Callers pass the time and the events.
 public struct ReconnectPolicy: Sendable {

@@ -71,7 +71,7 @@ public struct StreamGate: Sendable {
     private static let urgentShare = 10
 
     /// Number of open requests by which this connection may exceed another one before ``ConnectionChoice`` switches to
-    /// the other within one event-loop iteration. At most an eighth of the stream limit.
+    /// the other within one event-loop iteration. At most `leadMax`, and at most an eighth of the stream limit.
     var lead: Int { min(Self.leadMax, limit / Self.leadShare) }
 
     private static let leadMax = 64
