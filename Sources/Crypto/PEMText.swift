@@ -91,7 +91,7 @@ struct PEMText {
     }
 
     /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other
-    /// characters.
+    /// characters or unknown escapes.
     private static func plainBase64(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var base64: [UInt8] = []
         base64.reserveCapacity(bytes.count)

@@ -26,8 +26,8 @@ struct PoolMember: Sendable {
     private var wasCutOff = false
     /// Whether the pool drained the connection.
     private(set) var wasDrained = false
-    /// The time since which a push has waited for the answer that would open the gate; nil if no push waits for such
-    /// an answer.
+    /// The start of the wait for the answer that would open the gate; nil if no push waits for such an answer. The wait
+    /// restarts with the end of each stream that does not open the gate.
     private(set) var unansweredSince: MonotonicTime?
 
     init(number: Int, begunAt: MonotonicTime, streamsMax: Int, startsProbing: Bool, isReserved: Bool) {

@@ -9,7 +9,7 @@ public struct PoolMetrics: Sendable {
     public let answer: Histogram
     /// Number of connects, including failed ones.
     public let connects: Counter
-    /// Number of resends within the pool, after an unprocessed refusal or with a new token.
+    /// Number of resends within the pool, for the causes in ``ResendPolicy``.
     public let resent: Counter
 
     public init(stream: Histogram, answer: Histogram, connects: Counter, resent: Counter) {

@@ -1,6 +1,6 @@
 public import APNSProtocol
 
-/// An answer to a push. `AnswerVerdict` determines the meaning of the answer.
+/// An answer to a push or to a channel management request. `AnswerVerdict` determines the meaning of the answer.
 public struct PushAnswer: Sendable, Hashable {
     public var status: Int
     /// The reason of a refusal; nil for a successful channel management answer, or if the answer has no body, as usual
@@ -14,8 +14,8 @@ public struct PushAnswer: Sendable, Hashable {
     /// The last time when APNs confirmed that the device token was invalid, in UNIX milliseconds. APNs sends the time
     /// with status 410; nil if the answer contains none.
     public var timestampMilliseconds: Int64?
-    /// Value of `apns-unique-id`. The sandbox sends the header in all answers, production only in answers to
-    /// broadcasts.
+    /// Value of `apns-unique-id`. The sandbox sends the header in all answers to pushes, production only in
+    /// answers to broadcasts.
     public var apnsUniqueID: String?
     /// Value of `apns-request-id`, which answers to broadcasts contain.
     public var apnsRequestID: String?

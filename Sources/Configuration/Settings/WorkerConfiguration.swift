@@ -32,7 +32,7 @@ package struct WorkerConfiguration: Sendable {
 
     package struct Broker: Sendable {
         package var url: AMQPURL
-        /// Whether the file names the user.
+        /// Whether the configuration file names the AMQP user.
         var namesUser = false
         /// The heartbeat interval; nil for the interval of the URL.
         var heartbeatSeconds: Int?
