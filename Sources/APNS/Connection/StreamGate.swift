@@ -131,8 +131,8 @@ public struct StreamGate: Sendable {
         if isServing { phase = .closed }
     }
 
-    /// Classifies an answer by its status. A 403 may refuse the token. A 429 or 5xx answer may come from a failing server
-    /// or a proxy. These answers do not show that APNs accepted the credential.
+    /// Classifies an answer by its status. A 403 may refuse the token. A 429 or 5xx answer may come from a failing
+    /// server or a proxy. These answers do not show that APNs accepted the credential.
     public static func end(status: Int) -> End {
         switch status {
         case 403: .answered

@@ -19,7 +19,7 @@ public struct PushAnswer: Sendable, Hashable {
     public var apnsUniqueID: String?
     /// Value of `apns-request-id`, which answers to broadcasts contain.
     public var apnsRequestID: String?
-    /// The contents of a channel management answer; nil for other answers.
+    /// The contents of a successful channel management answer; nil for other answers.
     public var channel: ChannelAnswer?
     /// Value of `retry-after`, a lower bound of the delay before a resend; nil if the header is absent or its value is
     /// not a decimal number. Apple does not document the header.

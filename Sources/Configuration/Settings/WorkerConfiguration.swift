@@ -241,7 +241,7 @@ package struct WorkerConfiguration: Sendable {
     }
 
     /// Number of channels on a lane's consuming connection: one for each request queue or shard, one for the
-    /// quarantine and one for the queue of expired messages.
+    /// quarantine and one for the queue of expired requests.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Settings that do not prevent a start but are probably mistakes.
