@@ -13,7 +13,7 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
     case voip
     case widgets
 
-    /// Parses the header's value, case-sensitively. Returns nil for any other text.
+    /// Parses the header's value, case-sensitively. Returns nil for a text that is not a known push type.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         for type in Self.allCases where bytes.equals(type.wireText) {
             self = type

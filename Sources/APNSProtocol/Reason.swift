@@ -136,7 +136,7 @@ public enum Reason: Sendable, Hashable {
         }
     }
 
-    /// The status that APNs sends with this reason; nil for ``unknown(_:)``.
+    /// The documented status of this reason, or the observed status of an undocumented reason; nil for ``unknown(_:)``.
     public var status: Int? {
         switch self {
         case .badChannelID, .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority,

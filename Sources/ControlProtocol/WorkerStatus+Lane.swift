@@ -75,9 +75,9 @@ extension WorkerStatus {
         /// Connections that have not ended.
         package var connections = 0
         package var isConnected = false
-        /// Pushes that wait for their response.
+        /// Pushes that wait for their answer.
         package var streams = 0
-        /// Pushes that wait for a stream.
+        /// Pushes that wait for a stream or for a provider token.
         package var waiting = 0
         /// Age of the newest provider token in seconds; nil without a token.
         package var tokenAgeSeconds: Int?

@@ -27,9 +27,10 @@ package struct WorkerStatus: Sendable, Hashable {
     /// The state of channel commands; nil if the worker accepts no commands. The state does not affect ``isReady``,
     /// because pushes need no channel commands.
     package var channelCommands: ChannelCommands?
-    /// Open breakers. A breaker of several lanes is reported once, with its longest time.
+    /// Open breakers. Of breakers with the same scope in several lanes, only the one that has been open longest is
+    /// reported.
     package var breakers: [OpenBreaker] = []
-    /// Apps at their limits. An app of several lanes is reported once, with its longest times.
+    /// Apps at their limits. An app of several lanes is reported once, with summed counts and its longest times.
     package var limitedApps: [LimitedApp] = []
     /// The scopes that an operator has paused. Lanes that start later are paused too.
     package var paused: [String] = []

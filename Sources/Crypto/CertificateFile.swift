@@ -20,7 +20,7 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     ///     certificates for the same user ID (or common name, without a user ID), the last to expire is used. If no
     ///     certificate is wanted, the first is used.
     /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong passphrase, wanted
-    ///   certificates of different user IDs, or a `key` beside PKCS #12; `failed` if OpenSSL fails.
+    ///   certificates of different user IDs (or common names), or a `key` beside PKCS #12; `failed` if OpenSSL fails.
     public init(
         _ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil,
         isWanted: (CertificateContents) -> Bool = { _ in true }

@@ -10,7 +10,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
     ///
     /// - Parameter source: the origin of the text, for error messages.
     /// - Throws: `malformed` if the text contains no such key or several different ones, `unsupported` if the key has
-    ///   another type or curve or is encrypted. No error contains any part of the key.
+    ///   another type or curve, has the SEC 1 format, or is encrypted. No error contains any part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {

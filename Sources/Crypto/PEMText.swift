@@ -7,7 +7,7 @@ internal import COpenSSL
 struct PEMText {
     struct Block: Equatable {
         var label: String
-        /// The block as PEM, in lines of 64 characters.
+        /// The block as PEM, in lines of 64 characters. A block with headers is unchanged.
         var text: [UInt8]
     }
 
@@ -91,7 +91,7 @@ struct PEMText {
     }
 
     /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other
-    /// characters.
+    /// characters or unknown escapes.
     private static func plainBase64(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var base64: [UInt8] = []
         base64.reserveCapacity(bytes.count)

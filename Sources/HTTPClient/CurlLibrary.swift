@@ -1,8 +1,8 @@
 import CCURL
 import Glibc
 
-/// libcurl, loaded on first use of a request or URL. Many workers use neither, and libcurl loads 17 other libraries
-/// (decision 30).
+/// libcurl, loaded when a request, a URL or the version is first needed. Many workers never need libcurl, which loads
+/// 17 other libraries (decision 30).
 public enum CurlLibrary {
     /// The error of loading libcurl; nil if it was loaded. Loading also ignores SIGPIPE in the process, since libcurl
     /// may write to a closed connection on any thread.

@@ -73,7 +73,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return String(cString: text)
     }
 
-    /// Returns the URL with segments appended to its path, whose trailing slashes are removed. Each segment is
+    /// Returns the URL with segments appended to its path. Removes trailing slashes of the path first. Each segment is
     /// percent-encoded, including `/`.
     public func appending(_ segments: String...) -> HTTPURL { appending(segments) }
 

@@ -1,5 +1,5 @@
 /// A keyed 64-bit hash for hash tables and fingerprints. Each mixer has its own random secrets, so senders cannot
-/// choose values that collide. The probability that two different values have equal hashes is that of 64 random bits.
+/// choose values that collide. The probability that two different values have equal hashes is about 2⁻⁶⁴.
 @frozen public struct SecretMixer: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64

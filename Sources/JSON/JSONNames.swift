@@ -1,6 +1,6 @@
 /// Member names to be found together, in one pass over an object.
 public struct JSONNames: Sendable {
-    /// Maximum number of names. Each key is compared with every name.
+    /// Maximum number of names. A key is compared with one name after another.
     public static let namesMax = 16
     /// Maximum length of a name. The fingerprint covers all bytes of such a name.
     public static let nameBytesMax = 16

@@ -1,4 +1,4 @@
-/// JSON pointers (RFC 6901), such as `/aps/alert/title`. The empty pointer is the whole text.
+/// JSON pointers (RFC 6901), such as `/aps/alert/title`. The empty pointer names the whole text.
 extension JSONValue {
     /// Returns the value that a pointer names, relative to this value; nil if the value is missing or the pointer is
     /// malformed.

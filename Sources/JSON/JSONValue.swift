@@ -81,7 +81,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The number of elements or members; 0 for other values.
+    /// The number of elements of an array, or of members of an object; 0 for other values.
     public var count: Int {
         let node = node
         return node.isContainer ? Int(node.count) : 0

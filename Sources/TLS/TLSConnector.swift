@@ -34,7 +34,8 @@ public final class TLSConnector: ByteConnector {
     }
 }
 
-/// A stream that could not be opened. The stream calls `closed` with the error in the next event-loop iteration.
+/// A stream that could not be opened. The stream calls `closed` with the error later in this event-loop iteration
+/// or in the next one.
 private final class FailedTransport: ByteTransport {
     init(loop: EventLoop, handler: ByteStreamHandler, error: TransportError) {
         super.init(loop: loop, handler: handler)

@@ -19,7 +19,7 @@ public final class TLSContext: @unchecked Sendable {
     private(set) var hasIdentity = false
     /// An `SSL_CTX`, valid for the lifetime of this object.
     let pointer: OpaquePointer
-    /// The argument of the ALPN callback, which must live as long as this object.
+    /// The ALPN names. On a server, the argument of the ALPN callback, which must live as long as this object.
     private let protocolChoice: ProtocolChoice
 
     /// Creates a client context. The call may read files and must not happen on a lane.
@@ -138,7 +138,7 @@ private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeM
     return isAdmitted ? 1 : 0
 }
 
-/// The server's ALPN names, for OpenSSL's callback.
+/// The ALPN names of a context, in the form that OpenSSL requires.
 private final class ProtocolChoice {
     /// The names, each preceded by its length in one byte.
     let wireFormat: [UInt8]

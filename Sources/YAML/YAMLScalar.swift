@@ -73,8 +73,8 @@ struct YAMLScalar {
         return UInt64(digits, radix: radix).map { String($0) }
     }
 
-    /// Parses `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Returns the number without the
-    /// parts that JSON does not allow; nil for other texts.
+    /// Parses `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Returns the number in JSON
+    /// notation; nil for other texts.
     private static func decimal(_ text: String) -> String? {
         var rest = text.utf8[...]
         func digits() -> String {

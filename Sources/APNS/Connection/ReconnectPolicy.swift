@@ -2,13 +2,14 @@ public import EventLoop
 
 /// The policy that decides when the next connection may be opened. APNs treats frequent connects and disconnects as a
 /// denial-of-service attack (Apple, "Establishing a connection to APNs"). Therefore, delays after failures are random
-/// and grow with each failure. The number of connects per minute is limited even if they succeed.
+/// and grow with consecutive failures, up to a limit. The number of connects per minute is limited even if all connects
+/// succeed.
 ///
 /// The policy is pure. Callers pass the time and the events.
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
-        /// Delay between the start of the first failed attempt and the start of the next attempt. The delay doubles
-        /// with each further failure, up to `delaySecondsMax`.
+        /// Delay between the start of the first failed attempt and the start of the next attempt. With each further
+        /// failure, the upper bound of the random delay doubles, up to `delaySecondsMax`.
         ///
         /// In addition, 1 to 1.5 times this value must pass after the end of each failed attempt. If an attempt fails
         /// at one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of the start
@@ -27,7 +28,7 @@ public struct ReconnectPolicy: Sendable {
     private var failures = 0
     /// The earliest time of the next connect after failures.
     private var earliest = MonotonicTime(nanoseconds: .min)
-    /// Start times of the last `burstMax` connects, oldest first.
+    /// Start times of at most the last `burstMax` connects, oldest first.
     private var begun: [MonotonicTime] = []
     private let burstMax: Int
     /// Time between connects beyond the burst. The time is rounded up, because rounding down would allow one more
@@ -61,7 +62,8 @@ public struct ReconnectPolicy: Sendable {
         earliest = MonotonicTime(nanoseconds: .min)
     }
 
-    /// Computes the next delay. Called when a connection ended before APNs had accepted the credential on it.
+    /// Computes the next delay. Called when a connection ended before APNs had accepted the credential on it, unless
+    /// the pool had retired the connection.
     ///
     /// - Parameters:
     ///   - begunAt: the start of the attempt.

@@ -7,8 +7,7 @@ public struct StreamGate: Sendable {
     public enum Phase: Sendable, Hashable {
         /// A connection that has not received the peer's SETTINGS. Next: `probing`, `open`, `draining` or `closed`.
         case connecting
-        /// One stream, until an answer shows that APNs accepted the provider token. Next: `open`, `draining` or
-        /// `closed`.
+        /// One stream, until an answer shows that APNs accepted the credential. Next: `open`, `draining` or `closed`.
         case probing
         /// Streams up to the lower of the two sides' limits. Next: `probing` after a refused stream, `draining` or
         /// `closed`.
@@ -29,9 +28,9 @@ public struct StreamGate: Sendable {
 
     /// The end of a stream.
     public enum End: Sendable, Hashable {
-        /// An answer that APNs sends only after it accepted the provider token.
+        /// An answer that APNs sends only after it accepted the credential.
         case authenticated
-        /// An answer that shows nothing about the provider token.
+        /// An answer that does not show that APNs accepted the credential.
         case answered
         /// A refusal of the stream by the peer.
         case refused
@@ -72,7 +71,7 @@ public struct StreamGate: Sendable {
     private static let urgentShare = 10
 
     /// Number of open requests by which this connection may exceed another one before ``ConnectionChoice`` switches to
-    /// the other within one event-loop iteration. At most an eighth of the stream limit.
+    /// the other within one event-loop iteration. At most `leadMax`, and at most an eighth of the stream limit.
     var lead: Int { min(Self.leadMax, limit / Self.leadShare) }
 
     private static let leadMax = 64
@@ -80,7 +79,7 @@ public struct StreamGate: Sendable {
 
     /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few
     /// streams, heavy means that the last stream is in use. The load of two light connections is never heavy on one
-    /// connection, which prevents oscillation.
+    /// connection, which prevents oscillation. In every phase except `open`, the load is light.
     public var use: Use {
         guard phase == .open else { return .light }
         let quarter = max(1, limit / 4)
@@ -132,8 +131,8 @@ public struct StreamGate: Sendable {
         if isServing { phase = .closed }
     }
 
-    /// Classifies an answer by its status. A 403 may refuse the token. A 429 or 5xx answer may come from a failing server
-    /// or a proxy, and shows nothing about the token.
+    /// Classifies an answer by its status. A 403 may refuse the token. A 429 or 5xx answer may come from a failing
+    /// server or a proxy. These answers do not show that APNs accepted the credential.
     public static func end(status: Int) -> End {
         switch status {
         case 403: .answered

@@ -13,7 +13,7 @@ extension APNSPool {
         waitTimer.cancel()
     }
 
-    /// Sends waiting pushes, after a stream has closed and its push has an outcome.
+    /// Sends waiting pushes. Called when a stream has closed, after the pool has handled the answer or failure.
     func streamFreed() {
         sendWaiting()
     }

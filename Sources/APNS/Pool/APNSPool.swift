@@ -59,7 +59,7 @@ public final class APNSPool {
     ///
     /// - Parameters:
     ///   - connector: opens a TLS connection to the endpoint and negotiates `h2`. Resolves the host name each time.
-    ///   - tokens: the supply of the key's provider tokens; nil if the pool signs its own.
+    ///   - tokens: the supply of the key's provider tokens; nil if the pool signs its own, or for a certificate.
     public init(
         loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil,
         metrics: PoolMetrics = PoolMetrics(), log: Log = .silent
@@ -121,7 +121,7 @@ public final class APNSPool {
     }
 
     /// Stops accepting pushes, and completes waiting pushes as unsent. A push whose token was refused is completed with
-    /// this answer. Pushes in flight still wait for their answers.
+    /// the answer that refused the token. Pushes in flight still wait for their answers.
     public func stopAccepting() {
         loop.assertOnLoop()
         isAccepting = false

@@ -1,7 +1,7 @@
 public import APNSProtocol
 
-/// The configuration of an ``APNSPool``. A pool serves one environment and endpoint with one credential, since APNs binds
-/// a connection to its certificate, or to the team and key of its first push.
+/// The configuration of an ``APNSPool``. A pool serves one environment and endpoint with one credential, since APNs
+/// binds a connection to its certificate, or to the team and key of its first push.
 public struct PoolConfiguration: Sendable {
     public var environment: APNSEnvironment
     public var credential: Credential
@@ -31,7 +31,7 @@ public struct PoolConfiguration: Sendable {
     /// Minimum answer timeout of a push that expires sooner. Without this minimum, a push that APNs accepted just
     /// before the expiration would get an unknown outcome.
     public var requestTimeoutSecondsMin: Int64 = 2
-    /// Maximum size of an answer's body.
+    /// Maximum number of bytes that are read of an answer's body. The rest is ignored.
     public var answerBytesMax = 16_384
     /// Time without an answer to a connection's first push after which another connection may be opened.
     public var probeAnswerSecondsMax: Int64 = 5
@@ -47,7 +47,8 @@ public struct PoolConfiguration: Sendable {
     public var drainGraceSeconds: Int64 = 20
     /// Maximum time to write this side's GOAWAY after the wait for the last answers.
     public var closeSecondsMax: Int64 = 2
-    /// Maximum number of resends of a push that APNs refused unprocessed.
+    /// Maximum number of resends of a push that APNs did not process. The single resend with a new token may exceed
+    /// this number.
     public var resendsMax = 3
     /// Number of consecutive server errors after which a connection is replaced. A server error is an answer that has
     /// status 5xx or does not come from APNs.

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The decisions of a pool: which connection sends a push, when to open or drain a connection, and which events to report
-/// about failed and lost connections.
+/// The decisions of a pool: which connection sends a push, when to open or drain a connection, and which events to
+/// report about failed and lost connections.
 ///
 /// The machine is pure. The pool passes the time and the events, and carries out the decisions. Each connection has a
 /// slot.
@@ -82,6 +82,7 @@ struct PoolMachine: Sendable {
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
     /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream for it.
+    /// Skips connections that are reserved for one push.
     func choose(priority: UInt8, _ now: MonotonicTime) -> Int? {
         var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest?.at == now ? latest?.slot : nil)
         for slot in members.indices {

@@ -17,7 +17,8 @@ struct PoolMember: Sendable {
     var isRetired = false
     /// Whether APNs' SETTINGS have arrived.
     private(set) var hasConnected = false
-    /// Whether APNs has accepted the provider token or the certificate on the connection.
+    /// Whether APNs has accepted the provider token or the certificate on the connection. Answers that arrive while the
+    /// connection drains do not count.
     private(set) var isAuthenticated = false
     /// Whether APNs has answered a push on the connection.
     private(set) var isAnswered = false
@@ -25,8 +26,8 @@ struct PoolMember: Sendable {
     private var wasCutOff = false
     /// Whether the pool drained the connection.
     private(set) var wasDrained = false
-    /// The time since which a push has waited for the answer that would open the gate; nil if no push waits for such
-    /// an answer.
+    /// The start of the wait for the answer that would open the gate; nil if no push waits for such an answer. The wait
+    /// restarts with the end of each stream that does not open the gate.
     private(set) var unansweredSince: MonotonicTime?
 
     init(number: Int, begunAt: MonotonicTime, streamsMax: Int, startsProbing: Bool, isReserved: Bool) {

@@ -7,9 +7,9 @@ public struct PoolMetrics: Sendable {
     public let stream: Histogram
     /// Time from the start of the stream until the answer.
     public let answer: Histogram
-    /// Number of opened connections.
+    /// Number of connects, including failed ones.
     public let connects: Counter
-    /// Number of resends within the pool, after an unprocessed refusal or with a new token.
+    /// Number of resends within the pool, for the causes in ``ResendPolicy``.
     public let resent: Counter
 
     public init(stream: Histogram, answer: Histogram, connects: Counter, resent: Counter) {

@@ -61,8 +61,8 @@ struct PoolTokens {
         return .requested
     }
 
-    /// Requests a replacement for the newest token, which is too old to be sent. Returns false if the pool signs its own
-    /// tokens.
+    /// Requests a replacement for the newest token, which is too old to be sent. Returns false, without a request, if
+    /// the pool signs its own tokens.
     mutating func requestNewer() -> Bool {
         guard own == nil, let newest else { return false }
         requestOnce(TokenRefusal(kind: .expired, generation: newest.generation))

@@ -10,7 +10,8 @@ extension APNSRequest {
     ///   - bundleID: the bundle ID without a suffix.
     ///   - expiration: UNIX seconds; with nil or 0, APNs does not store the broadcast. A channel without storage
     ///     accepts no other values.
-    ///   - deadline: UNIX seconds; an upper bound of a non-nil `expiration`.
+    ///   - deadline: UNIX seconds from which the broadcast must not be sent; also an upper bound of a non-nil
+    ///     `expiration`.
     ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func broadcast(
         channel: ArraySlice<UInt8>, bundleID: [UInt8], priority: Priority? = nil, expiration: Int64? = nil,

@@ -4,8 +4,8 @@ public import Crypto
 /// One request to APNs: target, header values, and the byte range of its body. Each kind of request has a factory
 /// method.
 ///
-/// The type is a class, so that functions pass requests on without copying. A request shares the bytes of the
-/// delivery that it was parsed from.
+/// The type is a class, so that functions pass requests on without copying. A push shares the bytes of the
+/// delivery from which it was parsed.
 public final class APNSRequest: Sendable {
     /// The resource that the path names.
     public enum Target: Sendable, Hashable {

@@ -2,9 +2,10 @@ import JSON
 
 /// The contents of a successful channel management answer.
 public final class ChannelAnswer: Sendable, Hashable {
-    /// The ID of the created channel, from `apns-channel-id`; nil if the answer has no such header.
+    /// The ID of the created channel, from `apns-channel-id`; nil if the answer has no such header, or the ID is too
+    /// long.
     public let channelID: String?
-    /// The storage policy of the channel that was read; nil if the body contains none.
+    /// The storage policy of the channel that was read; nil if the body contains no known policy.
     public let storagePolicy: ChannelRequest.StoragePolicy?
     /// The IDs of all channels; empty for an empty body, nil if the body contains no list.
     public let channels: [String]?

@@ -1,10 +1,10 @@
 public import APNSProtocol
 
-/// An answer to a push. `AnswerVerdict` determines the meaning of the answer.
+/// An answer to a push or to a channel management request. `AnswerVerdict` determines the meaning of the answer.
 public struct PushAnswer: Sendable, Hashable {
     public var status: Int
-    /// The reason of a refusal; nil if the answer has no body, as usual with status 200. A body that does not have
-    /// the form of APNs becomes an unknown reason, truncated.
+    /// The reason of a refusal; nil for a successful channel management answer, or if the answer has no body, as usual
+    /// with status 200. Another body that does not have the form of APNs becomes an unknown reason, truncated.
     public var reason: Reason?
     /// Whether the answer counts as an answer of APNs, because of its status, its headers or the form of its body. If
     /// false, a proxy may have sent it.
@@ -14,12 +14,12 @@ public struct PushAnswer: Sendable, Hashable {
     /// The last time when APNs confirmed that the device token was invalid, in UNIX milliseconds. APNs sends the time
     /// with status 410; nil if the answer contains none.
     public var timestampMilliseconds: Int64?
-    /// Value of `apns-unique-id`. The sandbox sends the header in all answers, production only in answers to
-    /// broadcasts.
+    /// Value of `apns-unique-id`. The sandbox sends the header in all answers to pushes, production only in
+    /// answers to broadcasts.
     public var apnsUniqueID: String?
     /// Value of `apns-request-id`, which answers to broadcasts contain.
     public var apnsRequestID: String?
-    /// The contents of a channel management answer; nil for other answers.
+    /// The contents of a successful channel management answer; nil for other answers.
     public var channel: ChannelAnswer?
     /// Value of `retry-after`, a lower bound of the delay before a resend; nil if the header is absent or its value is
     /// not a decimal number. Apple does not document the header.

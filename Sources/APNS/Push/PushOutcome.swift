@@ -23,7 +23,8 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     case notWritten(silentConnection: Int?)
     /// Too many waiting pushes.
     case overloaded
-    /// A refusal, without processing, each time that the pool sent the push.
+    /// A refusal without processing, or the end of the connection before the push was written, each time that the pool
+    /// tried to send the push.
     case refused
     /// No usable provider token, because none could be signed in time.
     case noToken

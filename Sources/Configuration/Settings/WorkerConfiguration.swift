@@ -18,7 +18,7 @@ package struct WorkerConfiguration: Sendable {
     package var payloadSchemas = PayloadSchemaFiles()
     package var limits = Limits()
     package var retry = RetrySchedule()
-    /// Whether to resend a push that got no response.
+    /// Whether to resend a push whose outcome is unknown.
     var resendsUnknown = true
     package var results = ResultsRetention()
     /// The number of lanes; nil for one lane for each processor.
@@ -32,7 +32,7 @@ package struct WorkerConfiguration: Sendable {
 
     package struct Broker: Sendable {
         package var url: AMQPURL
-        /// Whether the file names the user.
+        /// Whether the configuration file names the AMQP user.
         var namesUser = false
         /// The heartbeat interval; nil for the interval of the URL.
         var heartbeatSeconds: Int?
@@ -231,7 +231,7 @@ package struct WorkerConfiguration: Sendable {
         package var replyPrefix: String?
     }
 
-    /// The queues that lanes consume from, in the order of priority. Each queue precedes its shards.
+    /// The request queues and shards that lanes consume from, in the order of priority. Each queue precedes its shards.
     package var requestQueues: [RequestQueue] {
         broker.names.requestQueues.flatMap { name in
             let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
@@ -240,8 +240,8 @@ package struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// Number of channels on a lane's consuming connection: one for each request queue, one for the quarantine and one
-    /// for the queue of expired messages.
+    /// Number of channels on a lane's consuming connection: one for each request queue or shard, one for the
+    /// quarantine and one for the queue of expired requests.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Settings that do not prevent a start but are probably mistakes.

@@ -1,5 +1,5 @@
-/// The declaration of one member of a JSON object. A list adds its elements to the object; a group consists of several
-/// members.
+/// The declaration of one member of a JSON object, or of a group of members. A member that is a list may add its
+/// elements to the object one by one.
 public struct ObjectField<Object: Sendable>: Sendable {
     public typealias Path<Value> = any WritableKeyPath<Object, Value> & Sendable
 
