@@ -2,8 +2,8 @@ import EventLoop
 
 /// A pure state machine that decides when one channel of a connection opens, fails, reopens and closes.
 ///
-/// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` are the last
-/// actions for an event, because they may run code of the channel's user that closes the channel.
+/// An error on a channel closes only this channel, which then reopens, usually after a delay. `lose` and `report` are
+/// the last actions for an event, because they may run code of the channel's user that closes the channel.
 struct ChannelMachine {
     /// The state of the channel. Each case lists its possible next states after "To:".
     enum State: Equatable {

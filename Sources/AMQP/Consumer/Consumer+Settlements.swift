@@ -97,10 +97,11 @@ extension Consumer {
     /// before closing the channel, because the close discards settlements that the queue has not applied.
     ///
     /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. If no consumer is running,
-    /// `basic.qos` is sent instead. Its answer shows only that the broker has read the settlements, which then count as
-    /// applied after a fixed time (``UnappliedSettlements``).
+    /// or if settlements follow `basic.cancel`, `basic.qos` is sent, too. The answer to `basic.qos` shows only that the
+    /// broker has read the settlements, which then count as applied after a fixed time (``UnappliedSettlements``).
     ///
-    /// - Returns: false if settlements may be lost: the broker did not answer in time, or the channel was lost.
+    /// - Returns: false if settlements may be lost: the broker did not answer in time, the settlements did not count as
+    ///   applied in time, or the channel was lost.
     @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channelBefore = generation

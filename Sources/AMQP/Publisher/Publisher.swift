@@ -206,9 +206,9 @@ public final class Publisher: ChannelHandler {
         return isOpen
     }
 
-    /// Replaces the channel if the broker has refused everything for the configured time. The replacement makes the
-    /// outcome of messages in flight unknown. The oldest of these messages must therefore have been in flight for the
-    /// same time.
+    /// Records a refusal, and replaces the channel if the broker has refused everything for the configured time. The
+    /// replacement makes the outcome of messages in flight unknown. The oldest of these messages must therefore have
+    /// been in flight for the same time.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now
@@ -247,8 +247,9 @@ public final class Publisher: ChannelHandler {
         return true
     }
 
-    /// Handles a returned message. A returned message that matches no unconfirmed publish is a protocol violation and
-    /// resets the connection, because a message that reached no queue could otherwise count as confirmed.
+    /// Handles a returned message. A returned message that has no message ID or matches no unconfirmed publish is a
+    /// protocol violation and resets the connection. Otherwise a message that reached no queue could count as
+    /// confirmed.
     override func received(_ content: consuming MessageContent) -> Bool {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(

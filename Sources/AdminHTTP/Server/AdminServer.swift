@@ -40,8 +40,7 @@ public final class AdminServer {
 
     /// Creates an endpoint that listens at an address. Port 0 selects any free port.
     ///
-    /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
-    ///   later.
+    /// - Parameter handler: receives each complete request that the endpoint has not refused, and answers now or later.
     /// - Throws: `TransportError` if the address is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, endpoint: Endpoint, configuration: AdminConfiguration = AdminConfiguration(),
@@ -54,8 +53,7 @@ public final class AdminServer {
 
     /// Creates an endpoint that listens on a Unix socket. Only this user may connect to the socket.
     ///
-    /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
-    ///   later.
+    /// - Parameter handler: receives each complete request that the endpoint has not refused, and answers now or later.
     /// - Throws: `TransportError` if the path is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, socketPath: String, configuration: AdminConfiguration = AdminConfiguration(),
