@@ -1,4 +1,4 @@
-/// The encoder's copy of the peer's dynamic table (RFC 7541, 2.3.2). Lookups include the static table.
+/// The encoder's copy of the peer's dynamic table (RFC 7541, 2.3.2). Lookups include ``StaticHeaderField``.
 struct DynamicTable {
     /// Size of an entry in addition to its name and value (RFC 7541, 4.1).
     static let entryOverhead = 32

@@ -1,4 +1,5 @@
-/// A frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the next call of `FrameSplitter.next`.
+/// A frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the next call of `FrameSplitter.next`, but no
+/// longer than the memory of that function's input.
 package struct Frame {
     package enum Kind: UInt8 {
         case method = 1
