@@ -30,7 +30,7 @@ struct DynamicTable {
     private var bytes = 0
     /// Entries, oldest first.
     private var entries: [Entry] = []
-    /// Text of the entries. Text of evicted entries may precede it.
+    /// Text of the entries. Text of evicted entries may precede this text.
     private var text: [UInt8] = []
 
     /// Returns the index of an entry with this name and value; nil if no entry matches.

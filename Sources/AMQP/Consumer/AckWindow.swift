@@ -24,7 +24,7 @@ package struct AckWindow {
     }
 
     private enum Slot: UInt8 {
-        /// A delivery that is not settled.
+        /// An unsettled delivery.
         case open
         /// A delivery that was settled for acknowledgment, and that no acknowledgment in `acks` covers yet.
         case done

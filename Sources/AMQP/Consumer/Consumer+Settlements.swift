@@ -13,8 +13,9 @@ extension Consumer {
         channel.flushAfterIteration()
     }
 
-    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange.
-    /// With `requeue`, the message returns to the queue, which counts a failed delivery.
+    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange,
+    /// or discards the message if the queue has no such exchange. With `requeue`, the message returns to the queue,
+    /// which counts a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         settle(tag, .reject(requeue: requeue))
     }

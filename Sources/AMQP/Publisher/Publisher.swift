@@ -13,7 +13,7 @@ public final class Publisher: ChannelHandler {
 
     private let configuration: PublisherConfiguration
     private var handler: SessionHandler?
-    /// The unconfirmed publishes. The window retains each receiver once, until it is notified.
+    /// The unconfirmed publishes. The window retains each receiver once, until the receiver is notified.
     private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
     private var queue = PublishQueue()
     private var completions = FIFO<Completion>()

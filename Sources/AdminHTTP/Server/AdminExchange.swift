@@ -68,7 +68,8 @@ public final class AdminExchange {
         server.resume(connection)
     }
 
-    /// Suspends the client's time limit, because the handler answers later. Abandons the exchange if the client is gone.
+    /// Suspends the client's time limit, because the handler answers later. Abandons the exchange if the client is
+    /// gone.
     func waitForAnswer() { client?.wait(for: self) }
 
     private var client: AdminClient? {

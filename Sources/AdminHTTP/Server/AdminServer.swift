@@ -27,7 +27,7 @@ public final class AdminServer {
     private var arrived: [AdminExchange] = []
     private(set) var pending: [ObjectIdentifier: AdminExchange] = [:]
     private(set) var bytesHeld = 0
-    /// All connections of libmicrohttpd, including shut ones that it has not ended yet.
+    /// All connections of libmicrohttpd, including shut connections that libmicrohttpd has not ended yet.
     var connectionCount = 0
     /// The connections that are not shut.
     var clients: [ObjectIdentifier: AdminClient] = [:]
@@ -130,7 +130,8 @@ public final class AdminServer {
         run()
     }
 
-    /// Runs libmicrohttpd, then the handler for each request that has arrived.
+    /// Runs libmicrohttpd, then the handler for each request that has arrived. Schedules the next run if libmicrohttpd
+    /// has work left.
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)
