@@ -74,7 +74,7 @@ public final class BrokerConnection {
         await closeWaiters.wait()
     }
 
-    /// The failure of the last attempt, while the connection waits for the next attempt; otherwise nil.
+    /// The failure of the connection, while the connection waits for the next attempt; otherwise nil.
     var failure: AMQPError? {
         if case .waiting(let retry) = machine.state { retry.error } else { nil }
     }

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, once all other
-/// messages are confirmed (``MissingExchanges``).
+/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, while no other
+/// message is unconfirmed (``MissingExchanges``).
 struct PublishQueue {
     struct Entry {
         var message: OutgoingMessage

@@ -69,7 +69,7 @@ public final class Publisher: ChannelHandler {
         channel.start(self)
     }
 
-    /// The number of messages that were sent and are not confirmed.
+    /// The number of messages that were sent and that the broker has neither confirmed nor refused.
     public var unconfirmedCount: Int { window.count }
     /// The number of messages that wait to be sent.
     public var waitingCount: Int { queue.count }
