@@ -150,7 +150,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         goAwayIfDone()
     }
 
-    /// Closes the connection gracefully if it is open without open requests. Otherwise aborts the connection.
+    /// Closes the connection gracefully if it is open and no request is in flight. Otherwise aborts the connection.
     func close() {
         guard let pool, let member = pool.machine[slot] else { return }
         guard member.gate.inFlight == 0, client.isOpen else {
