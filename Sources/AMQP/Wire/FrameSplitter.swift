@@ -21,8 +21,8 @@ package struct Frame {
 /// A parser that splits a byte stream into frames. A frame that arrives in one piece is not copied.
 ///
 /// The parser replaces librabbitmq's `amqp_handle_input`. That function copies each frame into memory that only grows,
-/// allocates a pool for every channel number that a peer sends, and decodes header tables recursively without a depth
-/// limit.
+/// and allocates a pool for every channel number that a peer sends. The function also decodes header tables recursively
+/// without a depth limit.
 package struct FrameSplitter: ~Copyable {
     /// The frame limit in bytes, including the overhead. Longer frames are refused.
     package var frameBytesMax: Int {

@@ -175,8 +175,8 @@ extension AdminResponse {
         return response
     }()
 
-    /// Headers that forbid a browser to cache the answer, load content of other origins into the answer, show the answer
-    /// in a frame, use it in pages of other origins, send its URL as a referrer, or guess its content type.
+    /// Headers that restrict browsers: no caching, no content of other origins, no display in a frame, no use by pages
+    /// of other origins, no referrer, and no guess of the content type.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
