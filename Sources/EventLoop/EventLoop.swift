@@ -116,7 +116,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     final var nextTimer: MonotonicTime? { timers.next }
 
     /// Runs the rest of an iteration after its events: timers, then posted work, deferred work and jobs, then one flush
-    /// for each handler that requested it.
+    /// for each handler that requested a flush.
     final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()

@@ -1,4 +1,4 @@
-/// The encoder's copy of the peer's dynamic table (RFC 7541, 2.3.2). Lookups include the static table.
+/// The encoder's copy of the peer's dynamic table (RFC 7541, 2.3.2). Lookups include ``StaticHeaderField``.
 struct DynamicTable {
     /// Size of an entry in addition to its name and value (RFC 7541, 4.1).
     static let entryOverhead = 32
@@ -30,7 +30,7 @@ struct DynamicTable {
     private var bytes = 0
     /// Entries, oldest first.
     private var entries: [Entry] = []
-    /// Text of the entries. Text of evicted entries may precede it.
+    /// Text of the entries. Text of evicted entries may precede this text.
     private var text: [UInt8] = []
 
     /// Returns the index of an entry with this name and value; nil if no entry matches.

@@ -38,7 +38,7 @@ open class HTTP2ServerDelegate {
     /// Handles a field that makes its request malformed (RFC 9113, 8.2.1 and 8.3). The stream is reset with
     /// PROTOCOL_ERROR. The method may be called twice for the same field.
     ///
-    /// - Parameter value: nil if the value may be a secret.
+    /// - Parameter value: nil if the field is known only from nghttp2's error text, and the value may be a secret.
     open func requestHeaderMalformed(
         _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?
     ) {}

@@ -1,7 +1,7 @@
 /// Header fields in the order of sending, in reusable storage. Names and values that are not constants share one array,
-/// so a request needs no allocation once the array has grown.
+/// so a request needs no allocation once the storage has grown.
 public struct HeaderBlock: Sendable {
-    /// The HPACK representation of a field (RFC 7541, 6.2).
+    /// The HPACK representation of a field (RFC 7541, 6.1 and 6.2).
     public enum Indexing: Sendable {
         /// A field that may enter the peer's table and then needs about one byte. This case suits values that rarely
         /// change.

@@ -53,7 +53,7 @@ struct InputBudget {
     ///
     /// - Parameters:
     ///   - wasAnswered: whether this side sent a complete response.
-    ///   - wasRefused: whether this side refused the stream.
+    ///   - wasRefused: whether the stream was reset with REFUSED_STREAM, as this side does to refuse a stream.
     mutating func streamEnded(wasAnswered: Bool, wasRefused: Bool, began: MonotonicTime, at now: MonotonicTime) {
         if wasAnswered || began.duration(to: now) >= .seconds(Self.answerWaitSecondsMin) {
             add(Self.framesPerAnswer)

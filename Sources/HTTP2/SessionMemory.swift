@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 
 /// The allocator of one nghttp2 session. nghttp2 allocates about six small blocks per request and frees them when the
-/// request ends. Free lists by size are faster than the heap, which spends half a microsecond per request on splitting
-/// and merging blocks when a thousand requests are open.
+/// request ends. Free lists by size are faster than the heap. With a thousand open requests, the heap spends half a
+/// microsecond per request on splitting and merging blocks.
 ///
 /// The allocator is a class, since nghttp2 stores a pointer to it. It is used only on the session's loop and must
 /// outlive the session.

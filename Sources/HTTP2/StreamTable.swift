@@ -11,9 +11,9 @@ struct StreamTable {
         var bodyRest = 0..<0
         /// Output position after the request's header block; nil until the block is created.
         var headersEnd: UInt64?
-        /// Size of the received header fields.
+        /// Size of the received header fields, names and values; in a client, without `:status`.
         var headerBytes = 0
-        /// Size of the received body.
+        /// Size of the received response body, counted until `HTTP2Limits.responseBodyBytesMax` is reached.
         var bodyBytes = 0
         var hasResponse = false
         var hasEnded = false

@@ -3,7 +3,7 @@ import Glibc
 
 /// A failure of the system to start another thread.
 public struct ThreadError: Error {
-    /// The `errno` of `pthread_create`.
+    /// The error number that `pthread_create` returned.
     public let code: Int32
 
     public var message: String {

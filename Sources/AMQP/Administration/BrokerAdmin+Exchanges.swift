@@ -1,5 +1,5 @@
 extension BrokerAdmin {
-    /// Declares a durable exchange. Throws if it exists with other properties (406).
+    /// Declares a durable exchange. Throws if the exchange exists with other properties (406).
     public func declareExchange(
         _ name: String, _ kind: ExchangeKind, arguments: FieldTable = FieldTable()
     ) async throws(AMQPError) {
@@ -12,7 +12,8 @@ extension BrokerAdmin {
     /// The call sends the declaration of an exchange that hashes by both a header and a property. The plugin refuses
     /// this declaration. Without the plugin, the broker closes the connection, which then reconnects.
     ///
-    /// - Parameter name: the name in the declaration. The exchange may exist, and the user needs no permission for it.
+    /// - Parameter name: the name of the exchange in the declaration. The exchange may exist, and the user needs no
+    ///   permission for the exchange.
     public func hashesConsistently(_ name: String) async throws(AMQPError) -> Bool {
         do {
             try await declareExchange(
@@ -51,7 +52,8 @@ extension BrokerAdmin {
         _ = try await call(.exchangeUnbind(exchange, source: source, routingKey: routingKey))
     }
 
-    /// Deletes an exchange. Throws if the exchange is the source of a binding (406), but not if it is missing.
+    /// Deletes an exchange. Throws if the exchange is the source of a binding (406). Does nothing if the exchange is
+    /// missing.
     public func deleteUnusedExchange(_ name: String) async throws(AMQPError) {
         _ = try await call(.exchangeDelete(name))
     }

@@ -9,7 +9,8 @@ extension BrokerAdmin {
     /// The call requests the removal of a binding from `amq.direct` to the exchange. This binding does not exist.
     /// RabbitMQ first checks the write permission for the exchange, as for a publish, and then the read permission for
     /// `amq.direct` (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have
-    /// bindings, so the call always fails for it. The error shows whether the user has the write permission.
+    /// bindings, so the broker always refuses the request for the default exchange. The cause of the refusal shows
+    /// whether the user has the write permission.
     ///
     /// Throws `notFound` if the exchange does not exist and the broker detects this before it checks the permissions.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {

@@ -1,5 +1,6 @@
 extension BrokerAdmin {
-    /// Declares a durable queue. Throws if it exists with other arguments (406).
+    /// Declares a durable queue, and returns its depth and number of consumers. Throws if the queue exists with other
+    /// arguments (406).
     @discardableResult
     public func declareQueue(_ name: String, arguments: FieldTable = FieldTable()) async throws(AMQPError)
         -> QueueStatus

@@ -48,7 +48,8 @@ public final class BrokerAdmin: ChannelHandler {
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 
-    /// Starts the connection if necessary, and opens the channel once the connection is open. Later calls do nothing.
+    /// Starts the connection if necessary, and opens the channel once the connection is open. A later call only sets
+    /// the handler, if none is set.
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)

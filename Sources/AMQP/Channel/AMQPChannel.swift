@@ -114,8 +114,9 @@ public final class AMQPChannel {
         return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
     }
 
-    /// Starts a timeout of `openingDeadlineSeconds`. Abandons the channel unless `setupCompleted` or `answered` is
-    /// called in time.
+    /// Starts a timeout of `openingDeadlineSeconds`, unless the connection closes. Abandons the channel unless
+    /// `setupCompleted` or `answered` is called in time. If reading is paused when the timeout ends, the timeout
+    /// restarts.
     func expectAnswer() {
         guard !connection.isClosing else { return }
         armDeadline(seconds: connection.configuration.openingDeadlineSeconds)
@@ -246,7 +247,7 @@ public final class AMQPChannel {
         }
     }
 
-    /// Reports the status if it has changed.
+    /// Reports the status if it has changed, and resumes the tasks that wait for the new status.
     func report() {
         guard let new = BrokerStatus(machine.state, on: connection.machine.state), new != status else { return }
         status = new

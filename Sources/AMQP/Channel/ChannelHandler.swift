@@ -44,7 +44,7 @@ extension ChannelHandler {
     /// The broker's properties (see `BrokerConnection`).
     public var serverProperties: FieldTable { connection.serverProperties }
 
-    /// Waits until the channel is ready.
+    /// Waits until the status is `ready` or `blocked`.
     ///
     /// Throws the last failure after `deadlineSeconds`, or `timedOut` if no attempt has failed. Throws immediately if
     /// the channel is closed, or if only a change of the configuration can help, such as after a refused login or a

@@ -2,8 +2,8 @@ import EventLoop
 
 /// A pure state machine that decides when one channel of a connection opens, fails, reopens and closes.
 ///
-/// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` are the last
-/// actions for an event, because they may run code of the channel's user that closes the channel.
+/// An error on a channel closes only this channel, which then reopens, usually after a delay. `lose` and `report` are
+/// the last actions for an event, because they may run code of the channel's user that closes the channel.
 struct ChannelMachine {
     /// The state of the channel. Each case lists its possible next states after "To:".
     enum State: Equatable {
@@ -24,8 +24,8 @@ struct ChannelMachine {
         case reopening(Retry)
         /// A channel whose number exceeds the broker's limit. To: detached, closed.
         case refused(AMQPError)
-        /// The wait for the answer to `channel.close`. Every frame before the answer is ignored. To: opening,
-        /// reopening, unanswered, detached, closed.
+        /// The wait for the answer to `channel.close`. Every frame before the answer is ignored, except the broker's
+        /// own `channel.close`, which is answered. To: opening, reopening, unanswered, detached, closed.
         case closing(then: Reopen)
         /// A channel that is closed for its user. The broker has not answered, so the channel number stays in use. To:
         /// closed.
@@ -74,7 +74,7 @@ struct ChannelMachine {
         if case .open = state { true } else { false }
     }
 
-    /// Whether frames on the channel are ignored.
+    /// Whether frames on the channel are ignored, except `channel.close` and its answer.
     var isClosing: Bool {
         switch state {
         case .closing, .unanswered: true

@@ -3,7 +3,7 @@
 ///
 ///     idle ─▶ awaitingHeader ─▶ collecting or dropping ─▶ complete ─▶ idle
 ///
-/// Bodies above `bodyBytesMax` are discarded on arrival.
+/// Without a body, `complete` follows `awaitingHeader`. Bodies above `bodyBytesMax` are discarded on arrival.
 package struct ContentAssembler {
     package enum Step: Equatable {
         case incomplete
@@ -92,7 +92,7 @@ package struct ContentAssembler {
         return .complete
     }
 
-    /// Returns the complete content. The next message may begin.
+    /// Removes and returns the complete content. The next message may begin.
     package mutating func removeContent() -> MessageContent {
         state = .idle
         // A swap avoids reference counting.

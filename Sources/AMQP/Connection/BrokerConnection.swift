@@ -64,8 +64,8 @@ public final class BrokerConnection {
         handle(.start)
     }
 
-    /// Sends all pending output, then closes the channels and the connection. Resets the connection if the broker does
-    /// not answer within `deadlineSeconds`.
+    /// Sends all pending output, then closes the channels and the connection. Resets the connection if the login is not
+    /// complete, or if the broker does not answer within `deadlineSeconds`.
     public func close(deadlineSeconds: Int = 5) async {
         loop.assertOnLoop()
         if case .closed = machine.state { return }
@@ -74,7 +74,7 @@ public final class BrokerConnection {
         await closeWaiters.wait()
     }
 
-    /// The failure of the last attempt, while the connection waits for the next attempt; otherwise nil.
+    /// The failure of the connection, while the connection waits for the next attempt; otherwise nil.
     var failure: AMQPError? {
         if case .waiting(let retry) = machine.state { retry.error } else { nil }
     }
@@ -223,7 +223,7 @@ public final class BrokerConnection {
         for channel in channels { channel?.flush() }
     }
 
-    /// Stops reading until `resumeReading` has been called as often as this function.
+    /// Stops reading until `resumeReading` has been called as often as this function, or the connection is lost.
     package func pauseReading() {
         pauses += 1
         if pauses == 1 { frames?.pauseReading() }

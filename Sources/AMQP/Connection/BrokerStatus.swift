@@ -8,8 +8,8 @@ public enum BrokerStatus: Sendable, Hashable {
     case connecting(Endpoint)
     /// A connection or channel that is open and set up.
     case ready
-    /// An open connection on which the broker currently accepts no publishes, such as during a memory or disk alarm.
-    /// The reason is the broker's text.
+    /// An open connection or channel on which the broker currently accepts no publishes, such as during a memory or
+    /// disk alarm. The reason is the broker's text.
     case blocked(reason: String)
     /// A failed connection or channel. The next attempt follows after the delay. A channel that exceeds the broker's
     /// channel limit has a delay of zero, and waits for the next connection.
@@ -32,8 +32,8 @@ extension BrokerStatus {
         }
     }
 
-    /// Creates the status of a channel; nil while the channel or its connection closes, because the previous status
-    /// stays.
+    /// Creates the status of a channel; nil while the channel or its connection closes for good, because the previous
+    /// status stays.
     init?(_ channel: ChannelMachine.State, on connection: ConnectionMachine.State) {
         switch (channel, connection) {
         case (.closed, _), (.unanswered, _): self = .closed

@@ -27,7 +27,7 @@ public struct ConnectionConfiguration: Sendable {
     public var retryDelayMillisecondsMax = 30_000
     /// The time for which a connection or channel must be ready before its delays restart from the first delay.
     public var healthyAfterSeconds = 60
-    /// The limit of output that the socket has not accepted. Above the limit, the connection is reset.
+    /// The limit of output that the socket has not accepted. If the output reaches the limit, the connection is reset.
     public var outputBytesMax = 64 << 20
 
     /// The longest string property, in bytes.

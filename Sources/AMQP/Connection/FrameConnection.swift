@@ -23,7 +23,7 @@ final class FrameConnection: ByteStreamHandler {
     /// processor's cache.
     private static let burstBytesMax = 64 * 1024
 
-    /// The highest channel number that both sides agreed on.
+    /// The highest channel number that both sides agreed on; `channelsMax` before the agreement.
     private(set) var channelMax = UInt16(BrokerConnection.channelsMax)
     private(set) var isPaused = false
     private let loop: EventLoop

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A failure of a connection or channel, and the time of the next attempt.
+/// A failure of a connection or channel, and the delay and time of the next attempt.
 struct Retry: Equatable {
     var error: AMQPError
     var delay: Duration

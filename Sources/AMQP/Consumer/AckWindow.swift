@@ -2,14 +2,15 @@ package import EventLoop
 
 /// The deliveries of one channel, which are settled in any order, and the acknowledgments to send for them.
 ///
-/// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries that
-/// starts with the oldest delivery becomes one `multiple` acknowledgment. While the oldest delivery stays open, later
-/// deliveries wait for it after their settlement. They are acknowledged individually once `doneBehindMax` deliveries
-/// wait, or one delivery has waited for `delayMax`. An acknowledgment names only a delivery that is unacknowledged
-/// at the broker. Any other tag would close the channel (406, unknown delivery tag).
+/// The broker numbers the deliveries of a channel from 1 without gaps. A delivery is open until it is settled. A
+/// contiguous run of settled deliveries that starts with the oldest delivery becomes one `multiple` acknowledgment.
+/// While the oldest delivery stays open, the acknowledgments of later deliveries wait. These deliveries are
+/// acknowledged individually once `doneBehindMax` of them wait, or one has waited for `delayMax`. An acknowledgment
+/// names only a delivery that is unacknowledged at the broker. Any other tag would close the channel (406, unknown
+/// delivery tag).
 ///
-/// Memory is bounded by the number of unsettled deliveries, not by the range of their tags, because old open tags move
-/// to a list.
+/// Memory is bounded by the number of open deliveries, not by the range of their tags, because old open tags move to a
+/// list.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64
@@ -25,9 +26,9 @@ package struct AckWindow {
     private enum Slot: UInt8 {
         /// An unsettled delivery.
         case open
-        /// A settled delivery whose acknowledgment is pending.
+        /// A delivery that was settled for acknowledgment, and that no acknowledgment in `acks` covers yet.
         case done
-        /// An acknowledged, rejected or requeued delivery.
+        /// A delivery that an individual acknowledgment covers, or that was rejected or requeued.
         case settled
     }
 
@@ -43,7 +44,7 @@ package struct AckWindow {
 
     /// The acknowledgments to send now, in order. The sender empties the list.
     package var acks: [Ack] = []
-    /// The number of unsettled deliveries. Settled deliveries whose acknowledgment is pending are not counted.
+    /// The number of open deliveries. Settled deliveries whose acknowledgment is pending are not counted.
     package private(set) var openCount = 0
 
     /// Slots of the tags in `head..<next`, at `tag & mask`.
@@ -78,16 +79,16 @@ package struct AckWindow {
     /// The tag of the next delivery.
     package var nextTag: UInt64 { next }
     /// The number of deliveries that are unacknowledged at the broker, including those whose acknowledgment has not
-    /// been sent.
+    /// been sent. An acknowledgment in `acks` counts as one delivery, even if it is `multiple`.
     package var unacknowledgedCount: Int { openCount + doneCount + acks.count }
 
-    /// Returns the number of unacknowledged deliveries from `tag` on.
+    /// Returns the number of unacknowledged deliveries from `tag` on, counted in the same way.
     package func unacknowledgedCount(from tag: UInt64) -> Int {
         let inSlots = (max(head, tag)..<max(head, tag, next)).count { self[$0] != .settled }
         return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
     }
 
-    /// Returns whether the delivery is unsettled.
+    /// Returns whether the delivery is open.
     package func isOpen(_ tag: UInt64) -> Bool {
         guard tag >= head else { return leftBehind.contains(tag) }
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
@@ -103,7 +104,7 @@ package struct AckWindow {
         return true
     }
 
-    /// Settles a delivery for acknowledgment. Returns false if it is not open.
+    /// Settles a delivery for acknowledgment. Returns false if the delivery is not open.
     package mutating func acknowledge(_ tag: UInt64, now: MonotonicTime) -> Bool {
         guard tag >= head else {
             guard removeLeftBehind(tag) else { return false }

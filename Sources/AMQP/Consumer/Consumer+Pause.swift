@@ -33,7 +33,7 @@ extension Consumer {
 
     /// Stops consuming, as `pause` does, and returns once no more deliveries can arrive, or after `deadlineSeconds`.
     /// Deliveries that arrive before the function returns must be settled as usual. The consumer stays stopped after a
-    /// reconnection.
+    /// reconnection. A call of `resume` can end the wait early.
     public func stopConsuming(deadlineSeconds: Int? = nil) async {
         await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
     }

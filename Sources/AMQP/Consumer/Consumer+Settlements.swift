@@ -13,8 +13,9 @@ extension Consumer {
         channel.flushAfterIteration()
     }
 
-    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange.
-    /// With `requeue`, the message returns to the queue, which counts a failed delivery.
+    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange,
+    /// or discards the message if the queue has no such exchange. With `requeue`, the message returns to the queue,
+    /// which counts a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         settle(tag, .reject(requeue: requeue))
     }
@@ -97,10 +98,11 @@ extension Consumer {
     /// before closing the channel, because the close discards settlements that the queue has not applied.
     ///
     /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. If no consumer is running,
-    /// `basic.qos` is sent instead. Its answer shows only that the broker has read the settlements, which then count as
-    /// applied after a fixed time (``UnappliedSettlements``).
+    /// or if settlements follow `basic.cancel`, `basic.qos` is sent, too. The answer to `basic.qos` shows only that the
+    /// broker has read the settlements, which then count as applied after a fixed time (``UnappliedSettlements``).
     ///
-    /// - Returns: false if settlements may be lost: the broker did not answer in time, or the channel was lost.
+    /// - Returns: false if settlements may be lost: the broker did not answer in time, the settlements did not count as
+    ///   applied in time, or the channel was lost.
     @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channelBefore = generation

@@ -49,8 +49,8 @@ extension Consumer {
         }
     }
 
-    /// Returns to `running`, because the user resumed the consumer before `basic.cancel` was sent. Withheld settlements
-    /// follow at the end of the event-loop iteration.
+    /// Returns to `running`, because the user resumed the consumer before `basic.cancel` was sent. Resumes the tasks
+    /// that wait in `stopConsuming`. Withheld settlements follow at the end of the event-loop iteration.
     func endQuiescence() {
         quiescenceTimer.cancel()
         subscription = .running
@@ -96,7 +96,7 @@ extension Consumer {
         }
     }
 
-    /// Sets the deadline for the answer that is due from the broker, if any.
+    /// Restarts the deadline if an answer to `basic.consume` or `basic.cancel` is due. Otherwise cancels the deadline.
     func updateDeadline() {
         channel.answered()
         switch subscription {

@@ -3,8 +3,8 @@ public import EventLoop
 /// A consumer of one queue on its own channel. The consumer consumes again after the loss of the connection, the
 /// channel or the queue.
 ///
-/// If the queue does not exist, the consumer retries until it does. Each delivery must be settled: acknowledged,
-/// rejected or requeued. Acknowledgments are collected and sent at the end of the event-loop iteration.
+/// If the queue does not exist, the consumer retries until the queue exists. Each delivery must be settled:
+/// acknowledged, rejected or requeued. Acknowledgments are collected and sent at the end of the event-loop iteration.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 

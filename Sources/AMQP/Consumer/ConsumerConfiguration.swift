@@ -1,8 +1,8 @@
 /// The queue and the limits of a consumer.
 public struct ConsumerConfiguration: Sendable {
     public var queue: String
-    /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces this limit. After a pause,
-    /// deliveries from before the pause can add up to a quarter of the limit.
+    /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces this limit. After a pause, or
+    /// after the broker canceled the consumer, earlier deliveries can add up to a quarter of the limit.
     public var prefetch: Int
     /// The largest body in bytes. Larger bodies are discarded; see `IncomingMessage.isOversized`.
     public var messageBytesMax = 1 << 20

@@ -1,4 +1,5 @@
-/// One delivery of a message by the broker. A delivery must be acknowledged, rejected or requeued exactly once.
+/// One delivery of a message by the broker. A delivery to a `Consumer` must be acknowledged, rejected or requeued
+/// exactly once. A message from `BrokerAdmin.get` counts as acknowledged.
 public struct IncomingMessage: Sendable {
     public let tag: DeliveryTag
     /// The queue from which the message was delivered.

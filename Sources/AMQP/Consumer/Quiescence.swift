@@ -1,10 +1,10 @@
 import EventLoop
 
-/// The wait before the cancellation of a consumer, until no delivery to it is in transit.
+/// The wait before the cancellation of a consumer, until no delivery is assumed to be in transit to the consumer.
 ///
-/// When a consumer is canceled, RabbitMQ's quorum queues requeue the deliveries in transit to it and count them as
-/// failed (`x-delivery-count`). While acknowledgments are withheld, the broker sends no more deliveries than the
-/// prefetch allows.
+/// When a consumer is canceled, RabbitMQ's quorum queues requeue the deliveries in transit to the consumer, and count
+/// these deliveries as failed (`x-delivery-count`). While acknowledgments are withheld, the broker sends no more
+/// deliveries than the prefetch allows.
 struct Quiescence {
     /// The time without a delivery after which no delivery is assumed to be in transit.
     static let quiet = Duration.milliseconds(50)

@@ -1,7 +1,7 @@
 /// The state of a consumer on its current channel. Each case lists its possible next states after "To:". In addition,
 /// the loss of the channel leads to `stopped` from every state.
 enum Subscription {
-    /// A stopped consumer. The error is set if the broker canceled the last consumer. To: starting, canceled.
+    /// A stopped consumer. The error is set if the broker canceled the previous consumer. To: starting, canceled.
     case stopped(AMQPError?)
     /// The wait for the answer to `basic.consume`. To: running, canceled.
     case starting

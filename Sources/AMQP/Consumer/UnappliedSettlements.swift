@@ -2,9 +2,9 @@ import EventLoop
 
 /// An estimate of the time at which a queue has applied the settlements that were sent.
 ///
-/// RabbitMQ's client of a quorum queue holds further settlements while 32 are not applied. The client discards the held
-/// settlements when the channel closes (`SOFT_LIMIT` in `rabbit_fifo_client`). AMQP does not show when a settlement is
-/// applied.
+/// RabbitMQ's client of a quorum queue buffers further settlements while 32 are not applied. The client discards the
+/// buffered settlements when the channel closes (`SOFT_LIMIT` in `rabbit_fifo_client`). AMQP does not show when a
+/// settlement is applied.
 struct UnappliedSettlements {
     static let unappliedMax = 32
     /// The assumed time to apply a settlement. A slower queue may lose later settlements.
@@ -27,8 +27,8 @@ struct UnappliedSettlements {
         last = now
     }
 
-    /// The time at which every settlement counts as applied; nil if there are too few settlements for RabbitMQ to hold
-    /// any.
+    /// The time at which every settlement counts as applied; nil if there are too few settlements for RabbitMQ to
+    /// buffer any.
     var safeAt: MonotonicTime? {
         countBefore + count > Self.unappliedMax ? last + .seconds(Self.applySecondsMax) : nil
     }

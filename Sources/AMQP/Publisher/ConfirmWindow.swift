@@ -8,7 +8,8 @@ package import EventLoop
 ///
 /// `Waiter` receives the outcome. In tests, the waiter is a name.
 package struct ConfirmWindow<Waiter> {
-    /// An unconfirmed publish. The entry holds no counted reference, so that reading it needs no reference counting.
+    /// An unconfirmed publish. The entry has no counted reference, so that a read of the entry needs no reference
+    /// counting.
     private struct Entry {
         /// The receiver of the outcome; nil once the receiver was notified that the confirm is late.
         var waiter: Waiter?

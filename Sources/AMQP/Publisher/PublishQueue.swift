@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, once all other
-/// messages are confirmed (``MissingExchanges``).
+/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, while no other
+/// message is unconfirmed (``MissingExchanges``).
 struct PublishQueue {
     struct Entry {
         var message: OutgoingMessage
@@ -24,12 +24,13 @@ struct PublishQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Removes and returns the next message that may be sent now; nil if there is none. If the message is sent alone,
-    /// call `trialSent` afterward.
+    /// Removes and returns the next message that may be sent now; nil if there is none. Moves messages to missing
+    /// exchanges into the list of messages that are sent alone. If the returned message is sent alone, call `trialSent`
+    /// afterward.
     ///
     /// - Parameters:
     ///   - isIdle: whether every message that was sent is confirmed or refused.
-    ///   - hasRoom: whether the confirm window has room for a message.
+    ///   - hasRoom: whether the channel accepts a message now and the confirm window has room for it.
     mutating func next(isIdle: Bool, hasRoom: (OutgoingMessage) -> Bool) -> Entry? {
         while var first = waiting.first {
             if missing.contains(first.message.exchange) {
@@ -62,7 +63,7 @@ struct PublishQueue {
 
     mutating func channelLost(_ error: AMQPError) { missing.channelLost(error) }
 
-    /// Removes and returns a message whose deadline has passed; nil if there is none.
+    /// Removes and returns the first message of either list if its deadline has passed; otherwise nil.
     mutating func popOverdue(_ now: MonotonicTime) -> Entry? {
         if let first = waiting.first, first.deadline <= now { return waiting.popFirst() }
         if let first = waitingAlone.first, first.deadline <= now { return waitingAlone.popFirst() }
@@ -71,7 +72,7 @@ struct PublishQueue {
 
     mutating func popFirst() -> Entry? { waiting.popFirst() ?? waitingAlone.popFirst() }
 
-    /// The earliest deadline; nil if no message waits.
+    /// The earlier deadline of the first messages of both lists; nil if no message waits.
     var deadline: MonotonicTime? {
         [waiting.first?.deadline, waitingAlone.first?.deadline].compactMap(\.self).min()
     }

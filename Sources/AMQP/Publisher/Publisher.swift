@@ -13,7 +13,7 @@ public final class Publisher: ChannelHandler {
 
     private let configuration: PublisherConfiguration
     private var handler: SessionHandler?
-    /// The unconfirmed publishes. The window retains each receiver once, until it is notified.
+    /// The unconfirmed publishes. The window retains each receiver once, until the receiver is notified.
     private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
     private var queue = PublishQueue()
     private var completions = FIFO<Completion>()
@@ -69,7 +69,7 @@ public final class Publisher: ChannelHandler {
         channel.start(self)
     }
 
-    /// The number of messages that were sent and are not confirmed.
+    /// The number of messages that were sent and that the broker has neither confirmed nor refused.
     public var unconfirmedCount: Int { window.count }
     /// The number of messages that wait to be sent.
     public var waitingCount: Int { queue.count }
@@ -206,9 +206,9 @@ public final class Publisher: ChannelHandler {
         return isOpen
     }
 
-    /// Replaces the channel if the broker has refused everything for the configured time. The replacement makes the
-    /// outcome of messages in flight unknown. The oldest of these messages must therefore have been in flight for the
-    /// same time.
+    /// Records a refusal, and replaces the channel if the broker has refused everything for the configured time. The
+    /// replacement makes the outcome of messages in flight unknown. The oldest of these messages must therefore have
+    /// been in flight for the same time.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now
@@ -247,8 +247,9 @@ public final class Publisher: ChannelHandler {
         return true
     }
 
-    /// Handles a returned message. A returned message that matches no unconfirmed publish is a protocol violation and
-    /// resets the connection, because a message that reached no queue could otherwise count as confirmed.
+    /// Handles a returned message. A returned message that has no message ID or matches no unconfirmed publish is a
+    /// protocol violation and resets the connection. Otherwise a message that reached no queue could count as
+    /// confirmed.
     override func received(_ content: consuming MessageContent) -> Bool {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(

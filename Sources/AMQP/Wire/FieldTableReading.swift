@@ -32,7 +32,7 @@ extension FieldTable {
     }
 
     /// Returns the sum of the hashes of all first-level entries whose names do not begin with `x-`. Brokers change
-    /// some of the other entries.
+    /// some of the other entries. The sum ends before the first entry that cannot be decoded.
     static func publishersSum(
         content: UnsafeRawBufferPointer, _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {

@@ -1,4 +1,5 @@
-/// A frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the next call of `FrameSplitter.next`.
+/// A frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the next call of `FrameSplitter.next`, but no
+/// longer than the memory of that function's input.
 package struct Frame {
     package enum Kind: UInt8 {
         case method = 1
@@ -20,8 +21,8 @@ package struct Frame {
 /// A parser that splits a byte stream into frames. A frame that arrives in one piece is not copied.
 ///
 /// The parser replaces librabbitmq's `amqp_handle_input`. That function copies each frame into memory that only grows,
-/// allocates a pool for every channel number that a peer sends, and decodes header tables recursively without a depth
-/// limit.
+/// and allocates a pool for every channel number that a peer sends. The function also decodes header tables recursively
+/// without a depth limit.
 package struct FrameSplitter: ~Copyable {
     /// The frame limit in bytes, including the overhead. Longer frames are refused.
     package var frameBytesMax: Int {

@@ -12,7 +12,7 @@ struct FrameWriter: ~Copyable {
 
     var output: OutputBuffer
     let pool = EncodingPool()
-    /// The agreed frame limit in bytes, including the overhead.
+    /// The agreed frame limit in bytes, including the overhead; `Handshake.frameBytesMin` before the agreement.
     var frameBytesMax = Int(Handshake.frameBytesMin)
 
     init(outputBytesMax: Int) {

@@ -13,7 +13,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         var push: Push?
         var tokenGeneration: Int
         var sentAt: MonotonicTime
-        /// The HTTP status of the answer; 0 before the answer.
+        /// The last HTTP status, of the answer or of an interim response; 0 before the first status.
         var status = 0
         /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has one.
         var hasID = false
@@ -101,7 +101,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Returns whether the connection sends a provider token of at most this generation.
     func sends(tokenUpTo generation: Int) -> Bool { token.map { $0.generation <= generation } ?? false }
 
-    /// Sends a push. If the connection accepts no more pushes, drains the connection and returns false.
+    /// Sends a push. If the connection cannot send the push, drains the connection and returns false.
     ///
     /// - Parameters:
     ///   - newest: the newest token; nil if the credential is a certificate. ``TokenUse`` may keep an older token.
@@ -138,7 +138,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         return true
     }
 
-    /// Stops accepting pushes, waits for outstanding answers for a limited time, and closes.
+    /// Stops accepting pushes, waits for outstanding answers for a limited time, and closes. Aborts a connection that
+    /// has not connected yet.
     func drain() {
         guard let pool, let member = pool.machine[slot], member.gate.isServing else { return }
         isDraining = true
@@ -149,7 +150,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         goAwayIfDone()
     }
 
-    /// Closes the connection gracefully if it is open without open requests. Otherwise aborts the connection.
+    /// Closes the connection gracefully if it is open and no request is in flight. Otherwise aborts the connection.
     func close() {
         guard let pool, let member = pool.machine[slot] else { return }
         guard member.gate.inFlight == 0, client.isOpen else {
@@ -203,8 +204,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         armRequestTimer()
     }
 
-    /// Sends a PING. Resets a stream whose answer is overdue, and completes its push. If the request is still buffered,
-    /// extends the deadline instead. APNs may have processed the push if its request was `written`.
+    /// Sends a PING. Resets a stream whose answer is overdue, and reports its push to the pool. If the request is still
+    /// buffered, extends the deadline instead. APNs may have processed the push if its request was `written`.
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
         defer { sendPing() }

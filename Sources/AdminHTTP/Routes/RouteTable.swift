@@ -9,7 +9,8 @@ public struct RouteTable {
         self.routes = routes
     }
 
-    /// Passes the request to the matching route, or answers with an error if no route matches.
+    /// Passes the request to the matching route. Answers with an error if no route matches, or if the route throws an
+    /// error.
     public func serve(_ exchange: AdminExchange) {
         do throws(AdminError) {
             let fitting = routes.filter { $0.parameters(of: exchange.request.path) != nil }

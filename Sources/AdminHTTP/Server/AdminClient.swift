@@ -60,7 +60,8 @@ final class AdminClient {
         schedule(seconds: min(server.configuration.headSecondsMax, server.configuration.transferSecondsMax))
     }
 
-    /// Starts the time limit for a body, for reading an answer, or for the next request.
+    /// Starts the time limit for a body, for reading an answer, or for the next request. The time limit is shorter if
+    /// the client is gone.
     func startTransfer() {
         waiting = nil
         isIdle = false
@@ -78,7 +79,8 @@ final class AdminClient {
         waitingSince = server.nextWaitNumber()
     }
 
-    /// Records that the answer is written. The client may send the next request.
+    /// Records that libmicrohttpd has finished the request, successfully or not, and starts the time limit for the next
+    /// request.
     func answered() {
         isOwedAnswer = false
         waitingSince = server.nextWaitNumber()
@@ -100,7 +102,8 @@ final class AdminClient {
         deadline = nil
     }
 
-    /// Shuts both directions of the socket. libmicrohttpd ends the connection at its next run.
+    /// Abandons a pending exchange, and shuts both directions of the socket. libmicrohttpd ends the connection at its
+    /// next run.
     func shut() {
         endTransfer()
         waiting?.abandon()

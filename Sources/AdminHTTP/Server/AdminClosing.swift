@@ -1,4 +1,5 @@
-/// The reason why an admin endpoint closed a connection. The timeout of an idle connection is not reported.
+/// The reason why an admin endpoint closed a connection. The timeout of an idle connection or of a client that is gone
+/// is not reported.
 public enum AdminClosing: String, Sendable, CaseIterable {
     /// A client that did not send a request or read the answer in time.
     case late

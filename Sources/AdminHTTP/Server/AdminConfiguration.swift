@@ -15,12 +15,13 @@ public struct AdminConfiguration: Sendable {
     public var headSecondsMax = 5
     /// Maximum requests with a pending answer. Further requests are refused with 503.
     public var pendingMax = 64
-    /// Memory of a connection, in bytes. A request whose line and headers do not fit is refused with 431.
+    /// Memory of a connection, in bytes. A request line that does not fit is refused with 414, and headers that do not
+    /// fit are refused with 431.
     public var connectionBytesMax = 32 * 1024
     /// Maximum bytes of a body. A larger body is refused with 413.
     public var bodyBytesMax = 1024 * 1024
-    /// Maximum bytes of the bodies and answers of all connections. A request that exceeds the limit is refused with
-    /// 503.
+    /// Maximum total bytes of the bodies and answers of all connections. A request whose body or answer would exceed
+    /// the limit is answered with 503.
     public var bytesHeldMax = 64 * 1024 * 1024
     /// Maximum time to send a body, to read an answer, or to send the next request.
     public var transferSecondsMax = 30

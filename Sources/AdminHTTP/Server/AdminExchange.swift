@@ -19,7 +19,8 @@ public final class AdminExchange {
 
     /// The request, which is complete when the endpoint's handler receives the exchange.
     public internal(set) var request = AdminRequest()
-    /// A closure that is called if the client disconnects or the endpoint is closed before an answer.
+    /// A closure that is called if the client disconnects, or the connection or the endpoint is closed, before an
+    /// answer.
     public var onAbandoned: (() -> Void)?
 
     private let server: AdminServer
@@ -42,7 +43,7 @@ public final class AdminExchange {
         if case .pending = stage { true } else { false }
     }
 
-    /// Sends the answer. Does nothing after the first answer, or if the client has disconnected.
+    /// Sends the answer. Does nothing after the first answer, or if the exchange was abandoned.
     public func answer(_ response: AdminResponse) {
         server.loop.assertOnLoop()
         guard isPending else { return }
@@ -67,7 +68,8 @@ public final class AdminExchange {
         server.resume(connection)
     }
 
-    /// Suspends the client's time limit, because the handler answers later.
+    /// Suspends the client's time limit, because the handler answers later. Abandons the exchange if the client is
+    /// gone.
     func waitForAnswer() { client?.wait(for: self) }
 
     private var client: AdminClient? {
@@ -173,8 +175,8 @@ extension AdminResponse {
         return response
     }()
 
-    /// Headers that forbid a browser to cache the answer, show it in a frame, use it in pages of other origins, send
-    /// its URL as a referrer, or guess its content type.
+    /// Headers that restrict browsers: no caching, no content of other origins, no display in a frame, no use by pages
+    /// of other origins, no referrer, and no guess of the content type.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

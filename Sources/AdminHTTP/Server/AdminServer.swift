@@ -27,7 +27,7 @@ public final class AdminServer {
     private var arrived: [AdminExchange] = []
     private(set) var pending: [ObjectIdentifier: AdminExchange] = [:]
     private(set) var bytesHeld = 0
-    /// All connections of libmicrohttpd, including shut ones that it has not ended yet.
+    /// All connections of libmicrohttpd, including shut connections that libmicrohttpd has not ended yet.
     var connectionCount = 0
     /// The connections that are not shut.
     var clients: [ObjectIdentifier: AdminClient] = [:]
@@ -40,8 +40,7 @@ public final class AdminServer {
 
     /// Creates an endpoint that listens at an address. Port 0 selects any free port.
     ///
-    /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
-    ///   later.
+    /// - Parameter handler: receives each complete request that the endpoint has not refused, and answers now or later.
     /// - Throws: `TransportError` if the address is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, endpoint: Endpoint, configuration: AdminConfiguration = AdminConfiguration(),
@@ -54,8 +53,7 @@ public final class AdminServer {
 
     /// Creates an endpoint that listens on a Unix socket. Only this user may connect to the socket.
     ///
-    /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
-    ///   later.
+    /// - Parameter handler: receives each complete request that the endpoint has not refused, and answers now or later.
     /// - Throws: `TransportError` if the path is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, socketPath: String, configuration: AdminConfiguration = AdminConfiguration(),
@@ -132,7 +130,8 @@ public final class AdminServer {
         run()
     }
 
-    /// Runs libmicrohttpd, then the handler for each request that has arrived.
+    /// Runs libmicrohttpd, then the handler for each request that has arrived. Schedules the next run if libmicrohttpd
+    /// has work left.
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)

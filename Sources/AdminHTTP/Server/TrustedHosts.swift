@@ -20,7 +20,7 @@ struct TrustedHosts: Sendable {
         self.names = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
-    /// Returns the refusal of a request with these headers; nil if it is allowed.
+    /// Returns the refusal of a request with these headers; nil if the request is allowed.
     func refusal(hosts: [String], origins: [String]) -> AdminResponse? {
         guard hosts.count == 1, let host = hosts.first?.lowercased(), let name = Self.name(of: host),
             isAnyTrusted || names.contains(name)

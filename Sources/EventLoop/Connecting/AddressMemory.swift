@@ -34,7 +34,7 @@ struct AddressMemory {
         return first + alternating.filter { !first.contains($0) && !last.contains($0) } + last
     }
 
-    /// Records that an address won a race.
+    /// Records that an address won a race. Does nothing if the race began with this address.
     ///
     /// - Parameter wasFirst: whether the race began with this address.
     mutating func connected(to address: SocketAddress, wasFirst: Bool, of endpoint: Endpoint, _ now: MonotonicTime) {

@@ -22,7 +22,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     var nameLookups = NameLookups.shared
     /// The memory that decides in which order each connect attempts the addresses of a host.
     var addressMemory = AddressMemory()
-    /// Completions of pending lookups, by number. A lookup thread holds the number instead of the completion.
+    /// Completions of pending lookups, by number. A lookup thread knows the number instead of the completion.
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 

@@ -7,7 +7,7 @@ enum Resolver {
 
     typealias Answer = Result<[SocketAddress], TransportError>
 
-    /// Returns the address if the host is a numeric address; nil if it is a name.
+    /// Returns the address if the host is a numeric address; nil if the host is a name.
     static func numeric(_ endpoint: Endpoint) -> [SocketAddress]? {
         try? lookUp(endpoint, flags: AI_NUMERICHOST).get()
     }

@@ -78,7 +78,7 @@ struct SocketAddress: Sendable, Equatable {
     /// Returns the address that `descriptor` is bound to; nil if the kernel reports an error.
     static func local(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getsockname) }
 
-    /// Returns the address that `descriptor` is connected to; nil if it is not connected.
+    /// Returns the address that `descriptor` is connected to; nil if `descriptor` is not connected.
     static func peer(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getpeername) }
 
     private static func address(

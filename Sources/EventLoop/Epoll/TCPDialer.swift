@@ -18,7 +18,7 @@ final class TCPDialer {
     private let loop: EpollLoop
     private let endpoint: Endpoint
     private let options: ConnectOptions
-    /// The receiver of the outcome; nil once the outcome is known.
+    /// The receiver of the outcome; nil once the outcome is known or the dialer is canceled.
     private var completion: ((Result<Connection, TransportError>) -> Void)?
     private var abandoned: (() -> Void)?
     private var lookup: EpollLoop.NameRequest?

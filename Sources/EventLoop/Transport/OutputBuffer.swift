@@ -1,6 +1,6 @@
 /// Bytes that a protocol has produced and the transport has not accepted yet. The buffer grows on demand and keeps its
-/// memory. A writer checks `isFull` before it produces a message, so the buffer holds at most its limit and one
-/// message.
+/// memory. The buffer itself enforces no limit. A writer that checks `isFull` before each message exceeds the limit by
+/// less than one message.
 public struct OutputBuffer: ~Copyable {
     /// The number of bytes from which `isFull` is true.
     public let bytesMax: Int

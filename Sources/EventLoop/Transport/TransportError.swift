@@ -1,7 +1,8 @@
 /// The reason why a byte stream could not be opened or has ended.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// A host name without an address, or a name service that did not answer.
+        /// A host name without an address, a lookup that the name service could not answer, or too many pending
+        /// lookups.
         case resolve
         /// An address at which no process listens.
         case refused

@@ -20,7 +20,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         Int(next() % UInt64(bound))
     }
 
-    /// Returns true with a probability of `percent`.
+    /// Returns true with a probability of `percent` percent.
     public mutating func chance(percent: Int) -> Bool {
         below(100) < percent
     }

@@ -100,7 +100,7 @@ public final class VirtualNetwork: @unchecked Sendable {
 
 /// A listener of a virtual network.
 final class VirtualListener: ByteListener {
-    /// The network. The reference is weak, because the network holds its listeners.
+    /// The network. The reference is weak, because the network retains its listeners.
     private weak let network: VirtualNetwork?
     let accept: (ByteTransport) -> Void
 
