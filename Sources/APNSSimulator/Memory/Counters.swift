@@ -58,7 +58,7 @@ public struct Counters: Sendable, Hashable {
     /// Connections that the admin port closed before their clients received a response.
     private(set) var adminClosings: [AdminClosing: Int] = [:]
 
-    /// Answers with a reason, by reason. Unknown reasons above the limit count as `other`.
+    /// Answers with a status of 300 or above and a reason, by reason. Unknown reasons above the limit count as `other`.
     public var refusedByReason: [String: Int] {
         var counts: [String: Int] = [:]
         for (reason, count) in refusals { counts[reason.text, default: 0] += count }

@@ -7,8 +7,8 @@ public struct RequestQuery: Sendable, Hashable {
     public static let limitMax = 1000
     public static let limitDefault = 100
 
-    /// The request number after which the search begins, with the oldest requests first; nil selects the newest
-    /// requests.
+    /// The request number after which the search begins. The search then returns the oldest matches; with nil, it
+    /// returns the newest matches.
     public var after: Int?
     /// The request number before which the search ends; nil sets no end.
     public var before: Int?

@@ -128,7 +128,7 @@ final class Request {
     /// Whether the last header makes the request malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
-    /// Keeps a header that the rules do not read, if there is room. Returns whether the header was kept.
+    /// Keeps a header for the log only, if there is room. Returns whether the header was kept.
     @discardableResult
     private func keep(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation
