@@ -41,7 +41,7 @@ public struct Fault: Sendable, Hashable {
     }
 }
 
-/// The conditions for a fault. All conditions that are not nil must hold.
+/// The conditions for a fault. All conditions that are not nil must be met.
 public struct FaultMatch: Sendable, Hashable {
     public var environment: APNSEnvironment?
     public var service: Service.Kind?

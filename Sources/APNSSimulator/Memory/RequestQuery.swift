@@ -1,7 +1,7 @@
 public import APNSProtocol
 public import Crypto
 
-/// The conditions of a search in the request log. All conditions that are not nil must hold.
+/// The conditions of a search in the request log. All conditions that are not nil must be met.
 public struct RequestQuery: Sendable, Hashable {
     /// Maximum number of requests on one page.
     public static let limitMax = 1000

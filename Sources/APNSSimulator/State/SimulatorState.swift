@@ -24,7 +24,7 @@ public struct SimulatorState: Sendable {
     /// Whether every well-formed topic belongs to every team.
     public var acceptsUnknownTopics = false { didSet { generation += 1 } }
 
-    /// Switches for behavior that Apple does not document.
+    /// Switches for behavior that Apple does not document, or documents in two ways.
     public var rules = RuleOptions()
 
     /// A number that increases with each change of keys, certificates, apps and ``acceptsUnknownTopics``. Connections

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The request of a delivery, before its push.
+/// A request that is to be pushed or is in flight, with its key and its permit.
 struct PendingPush {
     let request: PushRequest
     /// The key of the request in the memory of duplicates.

@@ -28,7 +28,7 @@ final class RequestReader {
     /// Replaces the payload schemas from the next request on.
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
-    /// Reads and validates the request. Records its identity and target in `record`, even if the request is invalid.
+    /// Reads and validates the request. Records its id, app and target in `record`, even if the request is invalid.
     func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
         do throws(RequestViolation) {
             return .success(try notification(record))
