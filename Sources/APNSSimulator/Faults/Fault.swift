@@ -45,7 +45,8 @@ public struct Fault: Sendable, Hashable {
 public struct FaultMatch: Sendable, Hashable {
     public var environment: APNSEnvironment?
     public var service: Service.Kind?
-    /// The complete `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The complete `apns-topic`. Without the header: the bundle ID in the path of a broadcast or channel request,
+    /// otherwise the only topic of the client's certificate.
     public var topic: String?
     /// The start of the device token, in hexadecimal digits of either case.
     public var devicePrefix: String?

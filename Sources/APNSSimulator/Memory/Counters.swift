@@ -33,7 +33,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var streamsRefused = 0
     /// Requests that violated HTTP. The simulator reset their streams.
     public internal(set) var requestsMalformed = 0
-    /// Requests whose stream ended before the answer.
+    /// Complete requests whose stream ended before the answer.
     public internal(set) var requestsAbandoned = 0
     /// Verifications of provider tokens, including failed ones. A token in a connection's cache is not verified again.
     public internal(set) var tokensVerified = 0

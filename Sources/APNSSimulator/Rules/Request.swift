@@ -13,7 +13,8 @@ final class Request {
     /// counted.
     static let bodyBytesKeptMax = 5121
 
-    /// Maximum number of headers that are kept for the log. The headers that the rules read are kept beyond this limit.
+    /// Maximum number of headers that are kept for the log. The headers that the rules read are kept even if they
+    /// exceed this number.
     static let headersKeptMax = 128
     /// Maximum header bytes plus the overhead of the log's records.
     private static let headerStoreBytesMax =

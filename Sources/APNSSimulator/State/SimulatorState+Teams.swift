@@ -1,6 +1,6 @@
 import JSON
 
-// Reading and removing the parts of teams.
+// Reading, replacing and removing teams and their parts.
 
 extension SimulatorState {
     /// The IDs of all teams, sorted.
