@@ -120,7 +120,7 @@ extension Options {
 
     private static let delayMillisecondsMax = 600_000.0
 
-    /// Parses an address. Returns nil for `none`, which disables the listener.
+    /// Parses an address. Returns nil for `none`, which disables the listener or the admin port.
     private static func endpoint(_ option: String, _ value: String) throws(UsageError) -> Endpoint? {
         guard value != "none" else { return nil }
         guard let endpoint = Endpoint(value) else {

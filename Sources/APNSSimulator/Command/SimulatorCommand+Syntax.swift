@@ -94,7 +94,8 @@ extension SimulatorCommand {
         option("ready-file", "FILE", "also write the ready line to FILE"),
     ]
 
-    /// Declares an option. The last of several values counts, so a script can append options to override others.
+    /// Declares an option. By default, the last of several values counts, so a script can append options to override
+    /// others.
     private static func option(
         _ name: String, _ value: String?, _ help: String, repetition: OptionSyntax.Repetition = .lastCounts,
         values: ValueSyntax? = nil

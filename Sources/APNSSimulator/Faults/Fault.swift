@@ -41,11 +41,12 @@ public struct Fault: Sendable, Hashable {
     }
 }
 
-/// The conditions for a fault. All conditions that are not nil must hold.
+/// The conditions for a fault. All conditions that are not nil must be met.
 public struct FaultMatch: Sendable, Hashable {
     public var environment: APNSEnvironment?
     public var service: Service.Kind?
-    /// The complete `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The complete `apns-topic`. Without the header: the bundle ID in the path of a broadcast or channel request,
+    /// otherwise the only topic of the client's certificate.
     public var topic: String?
     /// The start of the device token, in hexadecimal digits of either case.
     public var devicePrefix: String?

@@ -64,8 +64,8 @@ public struct FaultGoAway: Sendable, Hashable {
         /// A stream identifier: 0 or an odd number. If an earlier GOAWAY had a smaller identifier, the frame repeats
         /// the smaller identifier.
         case id(Int32)
-        /// The stream of the n-th oldest open request; the last accepted stream if fewer requests are open. The
-        /// simulator still answers the n oldest requests.
+        /// The stream of the n-th oldest open request; the last accepted stream if fewer requests are open; for 0, a
+        /// stream before the oldest open request. The simulator still answers the n oldest requests.
         case first(Int)
     }
 

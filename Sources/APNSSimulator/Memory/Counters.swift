@@ -33,7 +33,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var streamsRefused = 0
     /// Requests that violated HTTP. The simulator reset their streams.
     public internal(set) var requestsMalformed = 0
-    /// Requests whose stream ended before the answer.
+    /// Complete requests whose stream ended before the answer.
     public internal(set) var requestsAbandoned = 0
     /// Verifications of provider tokens, including failed ones. A token in a connection's cache is not verified again.
     public internal(set) var tokensVerified = 0
@@ -58,7 +58,7 @@ public struct Counters: Sendable, Hashable {
     /// Connections that the admin port closed before their clients received a response.
     private(set) var adminClosings: [AdminClosing: Int] = [:]
 
-    /// Answers with a reason, by reason. Unknown reasons above the limit count as `other`.
+    /// Answers with a status of 300 or above and a reason, by reason. Unknown reasons above the limit count as `other`.
     public var refusedByReason: [String: Int] {
         var counts: [String: Int] = [:]
         for (reason, count) in refusals { counts[reason.text, default: 0] += count }

@@ -6,7 +6,8 @@ public struct DuplicateID: Sendable, Hashable {
     public let id: UUIDValue
     /// Number of requests with this ID, including the first.
     public internal(set) var times = 2
-    /// Number of the newest of these requests; 0 if requests are not logged.
+    /// Number of the newest of these requests; 0 if requests are neither logged nor recorded, and no handler receives
+    /// them.
     public internal(set) var number: Int
     /// Connection of the newest of these requests.
     public internal(set) var connection: Int

@@ -15,7 +15,8 @@ struct IDSet {
     /// Creates an empty set.
     ///
     /// - Parameters:
-    ///   - idsMax: maximum number of IDs. The set always contains at least the newest `idsMax / 2` IDs.
+    ///   - idsMax: maximum number of IDs. A value below 2 counts as 2. The set always contains at least the newest
+    ///     `idsMax / 2` IDs.
     ///   - seed: determines the slots in the tables. Clients choose the IDs, so the seed must not be predictable for
     ///     clients.
     init(idsMax: Int, seed: UInt64) {

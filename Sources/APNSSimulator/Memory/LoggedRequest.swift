@@ -84,7 +84,7 @@ public struct LoggedRequest: Sendable {
     }
 }
 
-/// A header as received.
+/// A header of a logged request.
 public struct LoggedHeader: Sendable, Hashable {
     public var name: String
     public var value: String

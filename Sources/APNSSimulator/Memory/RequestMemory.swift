@@ -98,8 +98,8 @@ public final class RequestMemory {
     ///
     /// - Parameters:
     ///   - deadline: the timeout; at most ``waitSecondsMax``.
-    ///   - done: called once with the matching requests, at least one, possibly before this method returns. Called with
-    ///     nil after the timeout.
+    ///   - done: called once, unless the wait is canceled: with the matching requests, at least one, possibly before
+    ///     this method returns, or with nil after the timeout.
     /// - Returns: the wait for ``cancel(_:)``; nil if `done` was already called.
     /// - Throws: `RequestWaitError` if requests are not logged or too many clients wait.
     @discardableResult
@@ -131,7 +131,7 @@ public final class RequestMemory {
     /// The IDs that more than one request had.
     public var duplicates: [DuplicateID] { repeated.all }
 
-    /// Returns whether the memory contains a request with this ID.
+    /// Returns whether the memory contains this request ID.
     public func hasSeen(_ id: UUIDValue) -> Bool { ids.contains(id) }
 
     /// Number of IDs discarded to make room.

@@ -1,14 +1,14 @@
 public import APNSProtocol
 public import Crypto
 
-/// The conditions of a search in the request log. All conditions that are not nil must hold.
+/// The conditions of a search in the request log. All conditions that are not nil must be met.
 public struct RequestQuery: Sendable, Hashable {
     /// Maximum number of requests on one page.
     public static let limitMax = 1000
     public static let limitDefault = 100
 
-    /// The request number after which the search begins, with the oldest requests first; nil selects the newest
-    /// requests.
+    /// The request number after which the search begins. The search then returns the oldest matches; with nil, it
+    /// returns the newest matches.
     public var after: Int?
     /// The request number before which the search ends; nil sets no end.
     public var before: Int?

@@ -44,7 +44,7 @@ public struct Answer: Sendable, Hashable {
 
     public var isSuccess: Bool { 200..<300 ~= status }
 
-    /// The reason in the body; nil for successes and for bodies without a reason.
+    /// The reason in the body; nil for a body without a reason.
     public var reason: Reason? {
         if case .reason(let reason, _) = body { reason } else { nil }
     }

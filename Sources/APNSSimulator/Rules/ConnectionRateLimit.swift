@@ -29,7 +29,7 @@ struct ConnectionRateLimit {
         return true
     }
 
-    /// Records that a client has closed its connection.
+    /// Counts a connection that its client has closed, if the connection was short.
     ///
     /// - Parameters:
     ///   - lifetime: the time during which the connection was open.

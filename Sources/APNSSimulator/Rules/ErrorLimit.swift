@@ -22,7 +22,8 @@ struct ErrorLimit {
     private var hasFewerStreams = false
     private var hasEnded = false
 
-    /// Records an answer that is not a success. Returns the consequence.
+    /// Records an answer that is not a success, and returns the consequence. Only a status from 400 to 499 other than
+    /// 410 counts.
     mutating func refused(_ answer: Answer, at now: MonotonicTime, _ options: RuleOptions) -> Consequence {
         // The provider is not responsible for an inactive device.
         guard 400..<500 ~= answer.status, answer.status != 410, !hasEnded else { return .none }

@@ -23,7 +23,7 @@ struct ReceivedProviderToken {
         return UnsafeRawBufferPointer(rebasing: value[scheme.utf8CodeUnitCount...])
     }
 
-    /// Verifies form, key and signature.
+    /// Verifies the form, key, team, signature and environment of a token.
     ///
     /// - Throws: a refusal with the first error.
     static func verify(

@@ -13,7 +13,8 @@ final class Request {
     /// counted.
     static let bodyBytesKeptMax = 5121
 
-    /// Maximum number of headers that are kept for the log. The headers that the rules read are kept beyond this limit.
+    /// Maximum number of headers that are kept for the log. The headers that the rules read are kept even if they
+    /// exceed this number.
     static let headersKeptMax = 128
     /// Maximum header bytes plus the overhead of the log's records.
     private static let headerStoreBytesMax =
@@ -128,7 +129,7 @@ final class Request {
     /// Whether the last header makes the request malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
-    /// Keeps a header that the rules do not read, if there is room. Returns whether the header was kept.
+    /// Keeps a header for the log only, if there is room. Returns whether the header was kept.
     @discardableResult
     private func keep(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation

@@ -14,7 +14,7 @@ final class VerifiedSignatures {
 
     private var verified: [Verified] = []
 
-    /// Returns whether the signature of a token is valid.
+    /// Returns whether the signature of a token is valid. Adds a token with a valid signature to the cache.
     ///
     /// - Parameters:
     ///   - token: the complete token.

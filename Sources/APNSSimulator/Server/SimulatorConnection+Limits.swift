@@ -5,7 +5,7 @@ import HTTP2
 // Limits of a connection: streams, refusals and idle time.
 
 extension SimulatorConnection {
-    /// Refuses a stream beyond the gate's limit.
+    /// Counts and refuses a stream beyond the gate's limit.
     func refuse(_ stream: HTTP2Stream) {
         server.streamRefused()
         switch server.state.rules.gateViolation {

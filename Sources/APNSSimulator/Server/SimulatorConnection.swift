@@ -13,7 +13,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     let peerAddress: [UInt8]
     /// The data that the rules keep for the connection.
     var memory: ConnectionMemory
-    /// Whether all requests are answered with 500.
+    /// Whether all requests are answered with 500, unless a fault replaces the answer.
     var isStale = false
     /// The cause of the end; nil until the simulator decides to close the connection.
     var end: ConnectionEnd?

@@ -23,7 +23,7 @@ public final class SimulatorServer {
         counters.idsForgotten = memory.idsForgotten
         return counters
     }
-    /// The state at the start, for ``reset(keepsState:)``.
+    /// The state, faults and clock offset at the start, for ``reset(keepsState:)``.
     let documentAtStart: StateDocument
     /// The memory of received requests.
     public let memory: RequestMemory

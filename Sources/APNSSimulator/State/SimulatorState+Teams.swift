@@ -1,6 +1,6 @@
 import JSON
 
-// Reading and removing the parts of teams.
+// Reading, replacing and removing teams and their parts.
 
 extension SimulatorState {
     /// The IDs of all teams, sorted.
@@ -53,8 +53,8 @@ extension SimulatorState {
         replace(with: next)
     }
 
-    /// Removes an app and its channels. Returns false if the app does not exist. Its devices remain, but pushes to them
-    /// are refused.
+    /// Removes an app and its channels. Returns false if the app does not exist. The devices of the app remain. Pushes
+    /// to the app with the team's provider tokens are refused from now on, unless ``acceptsUnknownTopics`` is true.
     @discardableResult
     public mutating func removeApp(bundleID: String) -> Bool {
         guard apps.removeValue(forKey: bundleID) != nil else { return false }

@@ -24,7 +24,7 @@ public struct SimulatorState: Sendable {
     /// Whether every well-formed topic belongs to every team.
     public var acceptsUnknownTopics = false { didSet { generation += 1 } }
 
-    /// Switches for behavior that Apple does not document.
+    /// Switches for behavior that Apple does not document, or documents in two ways.
     public var rules = RuleOptions()
 
     /// A number that increases with each change of keys, certificates, apps and ``acceptsUnknownTopics``. Connections
@@ -36,7 +36,7 @@ public struct SimulatorState: Sendable {
     /// Adds a team without apps and keys, unless the team exists.
     public mutating func addTeam(id: String) { teams.insert(id) }
 
-    /// Adds a key, or replaces the key with the same ID.
+    /// Adds a key, or replaces the key with the same ID. Adds the team of the key if the team is missing.
     public mutating func add(_ key: RegisteredKey) {
         teams.insert(key.teamID)
         keys[key.id] = key
@@ -49,7 +49,8 @@ public struct SimulatorState: Sendable {
         generation += 1
     }
 
-    /// Adds a provider's certificate, or replaces its registration.
+    /// Adds a provider's certificate, or replaces its registration. Adds the team of the certificate if the team is
+    /// missing.
     public mutating func add(_ certificate: RegisteredCertificate) {
         teams.insert(certificate.teamID)
         certificates[certificate.fingerprint] = certificate
@@ -67,7 +68,7 @@ public struct SimulatorState: Sendable {
 
     func isRevokedCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == true }
 
-    /// Adds an app to a team, or moves the app to the team.
+    /// Adds an app to a team, or moves the app to the team. Adds the team if the team is missing.
     ///
     /// - Parameter allowsBroadcasts: whether the app has the Broadcast capability. Removing the capability deletes all
     ///   channels of the app (Apple, "Setting up broadcast push notifications").

@@ -2,7 +2,7 @@ import APNSProtocol
 import EventLoop
 public import JSON
 
-/// The codec of states as JSON, for state files and the admin API. Errors refer to the invalid value.
+/// The codec of states for state files in YAML and for the admin API in JSON. Errors refer to the invalid value.
 struct StateCodec: Sendable {
     /// A function that returns the bytes of a file that the text names.
     typealias FileSource = @Sendable (_ path: String) throws(InputError) -> [UInt8]

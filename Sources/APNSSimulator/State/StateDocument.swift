@@ -5,8 +5,8 @@ public struct StateDocument: Sendable {
     public var state: SimulatorState
     /// The faults, in the order in which they apply.
     public var faults: [Fault]
-    /// The offset by which the clock is ahead; nil leaves the clock unchanged. The admin API shows the offset at
-    /// `/v1/clock`, not in the state.
+    /// The offset by which the clock is ahead; nil leaves the clock unchanged. The admin API accepts the offset in a
+    /// state, but shows the offset at `/v1/clock` only.
     public var clockOffset: Duration?
 
     public init(state: SimulatorState = SimulatorState(), faults: [Fault] = [], clockOffset: Duration? = nil) {

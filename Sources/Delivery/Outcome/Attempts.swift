@@ -1,4 +1,4 @@
-/// The history of a request before this delivery, read from the headers of the delivery.
+/// The history of a request before a delivery. The headers of the delivery contain the history.
 public struct Attempts: Sendable, Hashable {
     /// The number of previous attempts: pushes that APNs processed or may have processed.
     public var before = 0

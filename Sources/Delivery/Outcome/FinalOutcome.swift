@@ -1,9 +1,9 @@
-/// The outcome of a completed request, as its result and dead letter report it.
+/// The outcome of a completed request, with the values that its result and dead letter report.
 public struct FinalOutcome: Sendable, Hashable {
     public var outcome: Outcome
-    /// APNs' answer; nil without an answer.
+    /// The answer of APNs that led to the outcome; nil if no answer led to the outcome.
     public var answer: Answer?
-    /// The state of the device token; nil if the answer reports none.
+    /// The state of the device token; nil without an answer, for a broadcast, and if the answer shows no state.
     public var tokenState: TokenState?
     /// The reason why the request is dead-lettered; nil if it is not dead-lettered.
     public var deadLetter: DeadLetterReason?
@@ -38,7 +38,7 @@ public struct DeadLetterReason: Sendable, Hashable {
     /// `unknown`.
     public var deadClass: String
     public var code: String
-    /// The JSON pointer to the invalid value; nil if the reason is no violation, or concerns the whole request.
+    /// The JSON pointer to the invalid value; nil if the reason is no violation, or the violation has no pointer.
     public var path: String?
     public var sentence: String
 

@@ -2,13 +2,13 @@
 public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// A push that APNs accepted.
     case accepted
-    /// A push that APNs refused permanently or at every attempt, or a request that was held for too long.
+    /// A push that APNs refused permanently or at the last attempt, or a request that was held for too long.
     case rejected
     /// A request that expired before APNs accepted it.
     case expired
     /// A request that violates the contract and was not pushed.
     case invalid
-    /// A push that may have been sent: APNs did not answer, or a worker stopped.
+    /// A push that may have been sent: APNs did not answer, or a worker stopped or lost the broker connection.
     case unknown
 
     /// The index in `allCases`.
@@ -23,8 +23,9 @@ public enum Outcome: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The state of the device token according to APNs' answer.
+/// The state of the device token after APNs' answer.
 public enum TokenState: String, Sendable, Hashable {
+    /// A token that APNs accepted, or that the device registered after the timestamp of the answer.
     case valid
     /// A token that is no longer valid. The producer should remove the token, unless the device registered it after the
     /// answer's timestamp.

@@ -94,15 +94,15 @@ public struct OutcomePolicy: Sendable {
 
     /// Returns the outcome of a request that APNs refused permanently.
     ///
-    /// - Parameter sentence: The sentence of the dead letter; nil for the explanation of the reason.
+    /// - Parameter sentence: The sentence of the dead letter; nil for the explained answer.
     private func rejected(_ answer: PushAnswer, _ state: TokenState?, sentence: String? = nil) -> FinalOutcome {
         FinalOutcome(
             outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: state,
             deadLetter: DeadLetterReason("apns", answer.code, sentence ?? answer.explained))
     }
 
-    /// Returns the outcome for an unregistered token. If the device registered the token after the timestamp of the
-    /// answer, the token is valid again (Apple, "Communicating with APNs").
+    /// Returns the outcome for a token that APNs reports as unregistered or expired. If the device registered the token
+    /// after the timestamp of the answer, the token is valid again (Apple, "Communicating with APNs").
     private func pruned(_ answer: PushAnswer, of subject: Subject) -> FinalOutcome {
         guard let unregistered = subject.tokenState(.unregistered) else { return rejected(answer, nil) }
         guard let registered = subject.request.registeredAtMilliseconds,

@@ -8,7 +8,8 @@ extension RetrySchedule {
     /// Returns the wait after a number of attempts; nil if the request would return too late.
     ///
     /// - Parameters:
-    ///   - leastSeconds: The shortest delay that APNs permits.
+    ///   - leastSeconds: The shortest delay that APNs permits. The wait may be shorter if the deadline or the longest
+    ///     delay requires it.
     ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.
     func wait(afterAttempts attempts: Int, leastSeconds: Int64, latestSeconds: Int64?) -> WaitDelay? {
         let usual = waits[min(max(attempts, 1), waits.count) - 1]

@@ -40,9 +40,9 @@ struct Wait: Sendable, Hashable {
     /// Returns the reason code of a held request.
     static func heldCode(_ cause: HoldReason) -> String { "held-\(cause.code)" }
 
-    /// A wait shorter than the delay of its queue.
+    /// The exact time of a wait, and the sibling queue in which the request waits.
     struct Exact: Sendable, Hashable {
-        /// The wait; at most the delay of the queue.
+        /// The time; at most the delay of the queue.
         var milliseconds: Int64
         /// The index of the sibling queue of the delay.
         var sibling: Int

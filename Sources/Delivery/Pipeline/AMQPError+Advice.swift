@@ -5,10 +5,10 @@ extension AMQPError {
     var advice: String {
         switch code {
         case .notFound where replyCode == 404: "\(self): run: martlet topology apply"
-        // A certificate or login was refused, so the configuration is wrong. No command explains more.
+        // The error needs a change of the configuration, for example of the login. No command explains more.
         case _ where !isRetriable: "\(self)"
         case .cannotConnect, .connectionLost, .timedOut: "\(self): on the broker's host, run: rabbitmqctl status"
-        // A resource alarm has no reply code; other refusals have one.
+        // Among retriable refusals, only a resource alarm has no reply code.
         case .refused where replyCode == 0: "\(self): \(Self.alarmRemedy)"
         default: "\(self)"
         }

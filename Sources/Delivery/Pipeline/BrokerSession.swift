@@ -85,7 +85,7 @@ final class BrokerSession {
         }
     }
 
-    /// Counts the changed status and recomputes `consumption` and `publication`.
+    /// Counts an opened connection or a failure, and recomputes `consumption` and `publication`.
     ///
     /// - Parameter isConnection: true if the connection changed; false if a channel on the connection changed.
     func update(_ changed: BrokerStatus, _ purpose: Purpose, isConnection: Bool) {

@@ -1,7 +1,8 @@
 import EventLoop
 import Telemetry
 
-/// Deduplication: a duplicate is not pushed if the request is in flight or APNs accepted it.
+/// Deduplication: a delivery is not pushed if its request is in flight, if APNs accepted the request, or if the
+/// delivery was already settled.
 extension DeliveryPipeline {
     func deduplicate(_ request: PushRequest, _ record: DeliveryRecord) {
         let push = PendingPush(request: request, key: duplicates.key(of: request, record))
@@ -39,7 +40,7 @@ extension DeliveryPipeline {
 
     /// Settles a duplicate with the verdict on the first delivery.
     private func settleDuplicate(_ verdict: Verdict, _ record: DeliveryRecord) {
-        // The first delivery waits. Its request keeps its deadline, and a later delivery publishes the result.
+        // The request of the first delivery is in a wait queue. A later delivery of that request publishes the result.
         if case .wait = verdict, session.role(of: record) == .expired { return acknowledgeDuplicate(record) }
         metrics.counters.duplicates.add()
         record.isDuplicate = true

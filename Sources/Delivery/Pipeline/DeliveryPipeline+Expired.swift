@@ -4,8 +4,8 @@ import AMQP
 /// expired requests.
 extension DeliveryPipeline {
     /// Publishes the result of a request whose time to live ended. Rejects any other message, so that the broker moves
-    /// the message to the dead letters. Other messages are channel commands, and requests that the broker removed for
-    /// another reason after a wait.
+    /// the message to the dead letters. Examples are channel commands, and requests that the broker removed for another
+    /// reason after a wait.
     func deliverExpired(_ record: DeliveryRecord) {
         let headers = record.delivery.properties.headers ?? FieldTable()
         guard BrokerDeath(headers)?.isExpiry(in: messages.names) == true else {

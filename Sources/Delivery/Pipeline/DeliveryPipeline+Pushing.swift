@@ -107,7 +107,8 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Moves all held requests regardless of the pace, for a drain, which would requeue them at its deadline.
+    /// Moves all held requests regardless of the pace. A drain calls this method, since the broker would redeliver the
+    /// requests that remain at the drain's deadline.
     func moveAllHeld() {
         dispatcher.holds.cancelTimer()
         while let next = dispatcher.holds.takeFirst() { moveUnlessLost(next) }

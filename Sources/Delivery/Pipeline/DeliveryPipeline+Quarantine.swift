@@ -47,7 +47,8 @@ extension DeliveryPipeline {
             [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
     }
 
-    /// Logs and counts a request that was completed in the quarantine. Does nothing for other requests.
+    /// Logs and counts a request that was completed in the quarantine because its deliveries failed. Does nothing for
+    /// other requests, such as a request that was pushed from the quarantine.
     func reportQuarantineEnd(_ record: DeliveryRecord) {
         guard exceedsDeliveryLimit(record), isInQuarantine(record) else { return }
         metrics.counters.quarantined.add()

@@ -4,8 +4,8 @@ import Telemetry
 
 extension DeliveryPipeline {
     /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges,
-    /// rejects or requeues the delivery and ends the record. The messages are the dead letter and the result, or the
-    /// request for a wait queue or the quarantine.
+    /// rejects or requeues the delivery and ends the record. The messages are a dead letter, if any, and the result, or
+    /// the request for a wait queue or the quarantine. A requeue has no message.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
@@ -57,7 +57,7 @@ extension DeliveryPipeline {
         publishNext(settlement, record)
     }
 
-    /// Requeues the delivery without an outcome, forgets its request, and ends the record.
+    /// Requeues the delivery without an outcome, and ends the record. With a key, forgets the request of the key.
     func abandon(_ record: DeliveryRecord, _ key: DeduplicationKey? = nil) {
         metrics.counters.requeued.add()
         session.requeue(record)
@@ -72,8 +72,8 @@ extension DeliveryPipeline {
         case .quarantine: break
         case .requeue: return abandon(record, settlement.key)
         }
-        // The broker dead-letters a request whose dead letter the worker could not publish, or whose oversized body the
-        // worker dropped.
+        // The broker dead-letters a request that the worker could not dead-letter or republish, or whose oversized body
+        // the worker dropped.
         if settlement.mustReject || (record.delivery.isOversized && session.role(of: record) != .expired) {
             reject(record)
         } else {
@@ -81,12 +81,12 @@ extension DeliveryPipeline {
             session.acknowledge(record)
         }
         if case .quarantine = settlement.verdict { reportQuarantine(record) }
-        // The verdict is published: the request is not pushed again, even if the acknowledgment is lost.
+        // The verdict is published. If the acknowledgment is lost, the redelivery is not pushed.
         if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
         end(record)
     }
 
-    /// Rejects the delivery without requeue: the broker dead-letters the request.
+    /// Counts the delivery as rejected, and rejects it without requeue: the broker dead-letters the request.
     func reject(_ record: DeliveryRecord) {
         metrics.counters.rejected.add()
         session.reject(record)

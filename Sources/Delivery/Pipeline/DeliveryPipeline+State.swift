@@ -61,7 +61,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Whether deliveries are in flight, parked, or in transit.
+    /// Whether deliveries are in flight, or not yet acknowledged, rejected or requeued, such as parked deliveries.
     var hasDeliveries: Bool { inFlight > 0 || session.unsettledCount > 0 }
 
     /// Begins a drain. Returns false if a drain has already begun.

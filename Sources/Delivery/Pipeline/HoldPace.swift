@@ -7,8 +7,8 @@ import EventLoop
 struct HoldPace: Sendable {
     /// The maximum number of held requests that a worker moves per second, divided among its lanes.
     static let perSecondMax = 10_000
-    /// The duration of a burst. The requests that the rate allows in this time may move together. A lane waits at most
-    /// this long before it moves more requests.
+    /// The duration of a burst. The requests that the rate allows in this time may move together. After a full burst, a
+    /// lane waits about this long before it moves more requests.
     static let burstMilliseconds: Int64 = 10
 
     private let intervalNanoseconds: Int64

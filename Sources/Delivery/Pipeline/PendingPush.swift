@@ -1,11 +1,11 @@
 import EventLoop
 
-/// The request of a delivery, before its push.
+/// A request that is to be pushed or is in flight, with its key and its permit.
 struct PendingPush {
     let request: PushRequest
     /// The key of the request in the memory of duplicates.
     let key: DeduplicationKey
-    /// The time at which the limits of the app permitted the push; nil if the app has no limits or the permit was not
-    /// granted yet.
+    /// The time at which the limits of the app permitted the push; nil if the app has no limits, or if the push has no
+    /// permit yet or no longer.
     var permitGrantedAt: MonotonicTime?
 }

@@ -24,7 +24,7 @@ enum PublishFlow {
         if case .stuck(let stuck) = self { stuck.reason } else { nil }
     }
 
-    /// Counts another stuck message. Returns whether it is the first.
+    /// Counts a stuck message. Returns true for the first stuck message, which makes the flow stuck.
     mutating func stick(_ reason: @autoclosure () -> String) -> Bool {
         guard case .stuck(var stuck) = self else {
             self = .stuck(Stuck(reason: reason()))
@@ -35,7 +35,8 @@ enum PublishFlow {
         return false
     }
 
-    /// Removes a stuck message, which was confirmed or given up. Returns the parked records if it was the last.
+    /// Removes a stuck message, which was confirmed or given up. Returns the parked records if the message was the last
+    /// stuck message; nil otherwise.
     mutating func unstick() -> [DeliveryRecord]? {
         guard case .stuck(var stuck) = self else { return nil }
         stuck.messages -= 1

@@ -1,6 +1,6 @@
 /// The messages that a settlement still has to publish. The order of the bits is the order of the publishes.
 ///
-/// The delivery is acknowledged when the plan is empty.
+/// When the plan is empty, the delivery is acknowledged, rejected or requeued.
 struct PublishPlan: OptionSet {
     let rawValue: UInt8
 

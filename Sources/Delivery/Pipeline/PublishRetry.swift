@@ -1,7 +1,7 @@
 import AMQP
 import EventLoop
 
-/// A message that is published again until the broker confirms it.
+/// The repeated publishes of one message, until the broker confirms the message or the lane gives it up.
 final class PublishRetry {
     /// The delay before the first repeated publish. Each further repeat doubles the delay, up to
     /// `delayMillisecondsMax`.
@@ -20,7 +20,8 @@ final class PublishRetry {
 
     var isStuck: Bool { repeats > Self.repeatsMax }
 
-    /// Counts a repeat and returns the delay before it.
+    /// Counts a repeat and returns the delay before it. After an unknown outcome, marks a republished request as a
+    /// possible duplicate.
     func next(after outcome: PublishOutcome) -> Duration {
         // The wait queue may already contain the request. Two workers may then each receive a delivery of it.
         if case .unknown = outcome { message.markPossibleDuplicate() }
@@ -29,7 +30,8 @@ final class PublishRetry {
         return .milliseconds(delay)
     }
 
-    /// Removes the producer's properties and headers. Returns false if nothing can be removed.
+    /// Removes the producer's properties and headers. Returns false if the message has none, or if its body is too
+    /// large, since then a removal would not help.
     func removeOptionalParts(for refusal: PublishRefusal) -> Bool { message.removeOptionalParts(for: refusal) }
 }
 

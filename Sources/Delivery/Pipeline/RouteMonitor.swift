@@ -44,8 +44,8 @@ final class RouteMonitor {
         updateAvailability(pool, event, in: pipeline)
     }
 
-    /// Updates the availability after an event of a pool. While no endpoint accepts a connection, the lane stops
-    /// consuming, since it could only hold its requests, and some of its pools connect without a push.
+    /// Updates the availability after an event of a pool. While no endpoint accepts a connection, the lane does not
+    /// consume, since it could only hold its requests. Some of its pools then connect without a push.
     private func updateAvailability(_ pool: Int, _ event: PoolEvent, in pipeline: DeliveryPipeline) {
         guard !pipeline.lifecycle.isDraining else { return }
         let endpoint = dispatcher.breakers.endpoint(ofPool: pool)

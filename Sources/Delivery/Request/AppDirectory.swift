@@ -58,7 +58,8 @@ public struct AppDirectory: Sendable {
         public subscript(kind: Kind) -> Int? { numbers[kind.number] }
     }
 
-    /// The kind of a push. Each kind has its own topic, so a topic that APNs refuses does not affect the other kinds.
+    /// The kind of a push. Each kind of an app has its own topic index and breaker, even if several kinds have the same
+    /// topic. A topic that APNs refuses for one kind therefore does not affect the other kinds.
     public enum Kind: Sendable, Hashable {
         case device(PushType)
         case broadcast
@@ -135,7 +136,7 @@ public struct AppDirectory: Sendable {
         topic * APNSEnvironment.allCases.count + environment.number
     }
 
-    /// Returns the route to a topic; nil if no pool serves the topic.
+    /// Returns the route to a topic; nil if no pool serves the topic in the environment.
     func route(topic: TopicIndex, _ environment: APNSEnvironment) -> Route? {
         let number = Self.routeNumber(topic: topic, environment)
         return pools[number].map { Route(pool: $0, number: number) }
@@ -185,10 +186,11 @@ public struct AppDirectory: Sendable {
 
     /// The maximum number of bundle IDs that are fully compared with an unknown bundle ID.
     private static let comparedMax = 16
-    /// The longest name for which a bundle ID is suggested, in bytes.
+    /// The longest unknown bundle ID for which a configured bundle ID is suggested, in bytes.
     private static let suggestedBytesMax = 155
 
-    /// Returns the configured bundle ID that is most similar to an unknown bundle ID; nil if no bundle ID is similar.
+    /// Returns the configured bundle ID that is most similar to an unknown bundle ID; nil if no bundle ID is similar,
+    /// or if the unknown bundle ID is empty or too long.
     ///
     /// To bound the cost with many apps, only the bundle IDs with the longest common prefix and suffix are compared.
     func nearest(to bundleID: String) -> String? {

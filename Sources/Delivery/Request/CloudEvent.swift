@@ -62,8 +62,9 @@ public final class CloudEvent: Sendable {
     /// Returns the data of the event; nil if it has none, or is of another version.
     func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
-    /// Returns the violation, with an explanation if a mistake is recognized. The recognized mistakes are unsupported
-    /// events, batches of events (JSON format, section 4), and common mistakes in requests.
+    /// Returns the violation, with an explanation if a mistake is recognized. The recognized mistakes are events of an
+    /// unsupported version, events without data, batches of events (JSON format, section 4), and common mistakes in
+    /// requests.
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
         if let event = CloudEvent(root), !event.isSupported {

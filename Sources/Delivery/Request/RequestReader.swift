@@ -28,7 +28,7 @@ final class RequestReader {
     /// Replaces the payload schemas from the next request on.
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
-    /// Reads and validates the request. Records its identity and target in `record`, even if the request is invalid.
+    /// Reads and validates the request. Records its id, app and target in `record`, even if the request is invalid.
     func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
         do throws(RequestViolation) {
             return .success(try notification(record))
@@ -85,7 +85,8 @@ final class RequestReader {
             push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
     }
 
-    /// Records the identity from a rejected body, if it is readable although `content-encoding` names a compression.
+    /// Records the identity, app and target from a rejected body, if the body is readable although `content-encoding`
+    /// names a compression.
     private func identify(_ record: DeliveryRecord) {
         guard let root = try? parse(record.delivery.content) else { return }
         record.describe(RequestMembers(of: CloudEvent.request(in: root), names), apps)

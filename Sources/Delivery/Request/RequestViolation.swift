@@ -24,7 +24,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
     /// The third word of a dead letter's routing key: the code of a JSON error, a schema keyword, the name of a
     /// field, or a word such as `unknown`.
     public var code: String
-    /// The JSON pointer to the invalid value; nil if the violation concerns the whole request.
+    /// The JSON pointer to the invalid value; nil if no pointer to a value is known.
     public var path: String?
     /// The violation and its remedy, for the developer. The sentence contains no device token. Of the payload, it
     /// contains only names of properties and values of a schema.

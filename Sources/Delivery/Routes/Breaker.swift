@@ -43,7 +43,8 @@ struct Breaker: Sendable, Hashable {
         return .probe
     }
 
-    /// Opens the breaker, or changes the cause if it is open. Returns whether the breaker was closed.
+    /// Opens the breaker, or changes its cause and its way of probing if the breaker is already open. Returns whether
+    /// the breaker was closed.
     mutating func open(_ cause: HoldReason, _ probing: Probing, _ now: MonotonicTime) -> Bool {
         guard opening == nil else {
             opening?.cause = cause
@@ -60,7 +61,7 @@ struct Breaker: Sendable, Hashable {
         opening?.isBeingProbed = true
     }
 
-    /// Schedules the next probe after a failed probe, with twice the wait.
+    /// Schedules the next probe after a failed probe. Doubles the wait, up to `secondsMax`.
     ///
     /// - Parameters:
     ///   - secondsMax: The longest wait.

@@ -151,7 +151,7 @@ struct BreakerSet {
     }
 
     /// Updates the evidence about an endpoint. Returns the finding, or `nothing` while the evidence of a failure is
-    /// insufficient. One bad answer may concern only its request.
+    /// insufficient and the breaker closed. One bad answer may concern only its request.
     private mutating func weigh(
         _ finding: RouteAttribution.Finding, _ endpoint: Int, _ message: UUIDValue, _ push: AdmittedPush,
         _ connection: Int

@@ -5,7 +5,8 @@ import EventLoop
 ///
 /// Pure: its methods have events of the connection pools and the time as parameters.
 struct RouteAvailability: Sendable {
-    /// The longest interruption without any effect. A replacement connection is usually up within 20 ms.
+    /// The grace period of a missing endpoint, in which the lane keeps consuming. A replacement connection is usually
+    /// up within 20 ms.
     static let graceSeconds: Int64 = 1
     /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool after a
     /// first failed attempt.
