@@ -29,7 +29,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var channelCommands: ChannelCommands?
     /// Open breakers. A breaker of several lanes is reported once, with its longest time.
     package var breakers: [OpenBreaker] = []
-    /// Apps at their limits. An app of several lanes is reported once, with its longest times.
+    /// Apps at their limits. An app of several lanes is reported once, with summed counts and the longest times.
     package var limitedApps: [LimitedApp] = []
     /// The scopes that an operator has paused. Lanes that start later are paused too.
     package var paused: [String] = []

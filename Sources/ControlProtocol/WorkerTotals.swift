@@ -57,7 +57,7 @@ package struct WorkerTotals: Sendable, Hashable {
 
     package func ended(_ outcome: Outcome) -> Int { ended[outcome.number] }
 
-    /// Returns the latency in milliseconds at this quantile; nil without deliveries.
+    /// Returns the latency in milliseconds at this quantile; nil without settled deliveries.
     package func milliseconds(ofQuantile part: Double) -> Double? {
         latency?.quantile(part).map { (Double($0) / 10_000).rounded() / 100 }
     }

@@ -3,7 +3,7 @@ public import BrokerTopology
 
 /// A declaration of a topology at a broker, with a report of each step.
 public struct TopologyDeclarer {
-    /// The outcome of the step for one exchange, queue, binding or policy.
+    /// A step for one exchange, queue, binding or policy, with its result.
     public struct Step: Equatable {
         public enum Result: Equatable {
             case created

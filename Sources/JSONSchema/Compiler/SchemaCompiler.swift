@@ -153,6 +153,6 @@ struct SchemaObject {
         dialect.knows(keyword) ? value[key: keyword] : nil
     }
 
-    /// Returns the position of a keyword; the position of the schema if the keyword is missing.
+    /// Returns the position of a keyword's value, or of the schema if the keyword is missing.
     func place(of keyword: String) -> SchemaNode { value[key: keyword].map { place($0) } ?? place }
 }
