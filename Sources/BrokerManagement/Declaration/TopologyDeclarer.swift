@@ -47,7 +47,7 @@ public struct TopologyDeclarer {
     /// - Parameters:
     ///   - admin: an administrator whose connection is ready.
     ///   - version: nil if unknown.
-    ///   - report: called after each step.
+    ///   - report: called after each step, except a temporary step that succeeds.
     public init(
         _ topology: Topology, admin: BrokerAdmin, version: BrokerVersion? = nil, snapshot: BrokerSnapshot? = nil,
         advice: TopologyAdvice = TopologyAdvice(virtualHost: "/"), report: @escaping (Step) -> Void

@@ -17,7 +17,7 @@ struct PatternMatcher: ~Copyable {
         var looksBack = false
     }
 
-    /// The available effort for any value. With `effortPerByte`, a value of 1 MiB has about 7 ms.
+    /// The effort that each value has regardless of its size. With `effortPerByte`, a value of 1 MiB has about 7 ms.
     static let effortBase = 2_500_000
     /// The additional effort for each byte of the value.
     static let effortPerByte = 4
