@@ -13,7 +13,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var isReady = false
     /// The reasons why the worker is not ready.
     package var reasons: [String] = []
-    /// Deliveries that lanes are processing.
+    /// The number of deliveries in flight.
     package var inFlight = 0
     package var totals = WorkerTotals()
     /// Host, port and virtual host of the worker's queues.

@@ -226,7 +226,7 @@ struct Enumeration {
 struct KeyTable {
     var first: Int
     var mask: Int
-    /// The key lengths modulo 64, as a bit set. The set excludes most keys that are not in the table.
+    /// The key lengths modulo 64, as a bit set. The set rules out most keys that are not in the table.
     var lengths: UInt64
     /// Length of the longest key in bytes. Longer strings are not looked up.
     var longest: UInt32 = 0

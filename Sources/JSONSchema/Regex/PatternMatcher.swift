@@ -1,6 +1,6 @@
 private import CPCRE2
 
-/// The memory for matching, one per validator. All patterns for one value share one effort limit, so neither a long
+/// The memory of a validator for matching. All patterns for one value share one effort limit, so neither a long
 /// string nor many short strings can block a lane. PCRE2's own limits count steps, and one step may scan a whole
 /// string.
 struct PatternMatcher: ~Copyable {

@@ -32,7 +32,7 @@ struct EvaluationFrame {
 enum EvaluationOutcome {
     case valid
     case invalid
-    /// A pushed frame, after whose end the instruction continues.
+    /// A pushed frame. The instruction continues after the frame has ended.
     case waits
 
     @inline(__always) init(_ isValid: Bool) { self = isValid ? .valid : .invalid }
