@@ -39,8 +39,8 @@ public struct BrokerPermissions: Sendable, Equatable {
     }
 
     /// Returns the permissions of an operator's commands. Commands return requests to their queue through the default
-    /// exchange, and unrouted results to their queue through the exchange for unrouted results. `martlet watch` and `martlet unrouted replay`
-    /// bind their own queue to an exchange, which requires the permission to read the exchange.
+    /// exchange, and unrouted results to their queue through the exchange for unrouted results. `martlet watch` and
+    /// `martlet unrouted replay` bind their own queue to an exchange, which requires the permission to read from it.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own = Topology.escaped(names.watchQueuePrefix) + ".*"
