@@ -74,8 +74,8 @@ public struct TopologyDeclarer {
             }
         }
         for queue in topology.queues(at: version) { try await declare(queue) }
-        // Apply shardings before other bindings. The order of their steps ensures that each request reaches exactly
-        // one queue.
+        // Apply shardings before other bindings. The order of the steps of a sharding ensures that each request
+        // reaches exactly one queue.
         var bound: [Topology.Binding] = []
         for sharding in topology.shardings where try await apply(sharding) { bound += sharding.bindings }
         for binding in topology.bindings where !bound.contains(binding) { try await bind(binding) }
