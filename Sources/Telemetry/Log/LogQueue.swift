@@ -4,9 +4,9 @@ import Threads
 
 /// Queued log lines, and the thread that writes them to a descriptor.
 ///
-/// `append` holds the lock only while it copies a line, and the thread writes without the lock. If the reader of standard
-/// error stalls, the queue fills, and further lines are dropped and counted. At the level `info`, a request logs no
-/// line on its normal path, so requests do not contend for the lock.
+/// `append` holds the lock only while it copies a line, and the thread writes without the lock. If the reader of
+/// standard error stalls, the queue fills, and further lines are dropped and counted. At the level `info`, a request
+/// logs no line on its normal path, so requests do not contend for the lock.
 ///
 /// `@unchecked Sendable`: the lock guards all mutable state.
 final class LogQueue: @unchecked Sendable {
