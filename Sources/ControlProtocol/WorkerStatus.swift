@@ -40,7 +40,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var logLinesDropped = 0
     package var spansDropped = 0
     package var lanes: [Lane] = []
-    /// Lanes of replaced or rejected configurations. These lanes settle their remaining deliveries.
+    /// Lanes of replaced or rolled-back configurations. These lanes settle their remaining deliveries.
     package var retiredLanes: [Lane] = []
 
     package init(worker: String) { self.worker = worker }
