@@ -22,7 +22,7 @@ extension WorkerStatus {
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.
         package var paused: [String] = []
-        /// Unacknowledged deliveries.
+        /// The number of deliveries in flight.
         package var inFlight = 0
         /// Messages that were published and are not confirmed.
         package var unconfirmed = 0

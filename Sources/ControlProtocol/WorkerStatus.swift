@@ -13,16 +13,17 @@ package struct WorkerStatus: Sendable, Hashable {
     package var isReady = false
     /// The reasons why the worker is not ready.
     package var reasons: [String] = []
-    /// Unacknowledged deliveries.
+    /// The number of deliveries in flight.
     package var inFlight = 0
     package var totals = WorkerTotals()
     /// Host, port and virtual host of the worker's queues.
     package var broker = "-"
     /// Prefix of the names of the worker's queues; nil if the worker does not report the prefix.
     package var prefix: String?
-    /// The worker's queues, from the broker's last report; empty before the first report.
+    /// The worker's queues, from the broker's last report; empty before the first report and after the loss of the
+    /// connection.
     package var queues: [Queue] = []
-    /// Age of ``queues`` in seconds; nil before the first report.
+    /// Age of ``queues`` in seconds; nil if there is no report.
     package var queuesSecondsOld: Int?
     /// The state of channel commands; nil if the worker accepts no commands. The state does not affect ``isReady``,
     /// because pushes need no channel commands.
@@ -30,7 +31,7 @@ package struct WorkerStatus: Sendable, Hashable {
     /// Open breakers. Of breakers with the same scope in several lanes, only the one that has been open longest is
     /// reported.
     package var breakers: [OpenBreaker] = []
-    /// Apps at their limits. An app of several lanes is reported once, with summed counts and its longest times.
+    /// Apps at their limits. An app of several lanes is reported once, with summed counts and the longest times.
     package var limitedApps: [LimitedApp] = []
     /// The scopes that an operator has paused. Lanes that start later are paused too.
     package var paused: [String] = []
@@ -40,7 +41,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var logLinesDropped = 0
     package var spansDropped = 0
     package var lanes: [Lane] = []
-    /// Lanes of earlier configurations, which settle their remaining deliveries.
+    /// Lanes of replaced or rolled-back configurations. These lanes settle their remaining deliveries.
     package var retiredLanes: [Lane] = []
 
     package init(worker: String) { self.worker = worker }

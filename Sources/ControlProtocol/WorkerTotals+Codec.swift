@@ -22,7 +22,7 @@ extension WorkerTotals {
 
 /// The members of a latency histogram.
 private struct LatencyReading: Sendable {
-    /// Maximum count. Larger counts would overflow the sums over lanes and workers.
+    /// Maximum count. Larger counts could overflow the sums over lanes and workers.
     private static let countMax = 1 << 40
     /// Maximum bound. Larger bounds are not exact in floating-point numbers.
     private static let boundMax = 1 << 53

@@ -14,7 +14,7 @@ package struct WorkerTotals: Sendable, Hashable {
     package var duplicates = 0
     package var unknownOutcomes = 0
     package var publishRepeats = 0
-    /// The time from a delivery to its settlement; nil before a lane has started.
+    /// The time from a delivery to its acknowledgment, rejection or requeue; nil before a lane has started.
     var latency: HistogramReading?
 
     package init() {}
@@ -57,7 +57,7 @@ package struct WorkerTotals: Sendable, Hashable {
 
     package func ended(_ outcome: Outcome) -> Int { ended[outcome.number] }
 
-    /// Returns the latency in milliseconds at this quantile; nil without deliveries.
+    /// Returns the latency in milliseconds at this quantile; nil without completed deliveries.
     package func milliseconds(ofQuantile part: Double) -> Double? {
         latency?.quantile(part).map { (Double($0) / 10_000).rounded() / 100 }
     }

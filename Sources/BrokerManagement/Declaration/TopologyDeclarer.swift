@@ -3,7 +3,7 @@ public import BrokerTopology
 
 /// A declaration of a topology at a broker, with a report of each step.
 public struct TopologyDeclarer {
-    /// The outcome of the step for one exchange, queue, binding or policy.
+    /// A step for one exchange, queue, binding or policy, with its result.
     public struct Step: Equatable {
         public enum Result: Equatable {
             case created
@@ -47,7 +47,7 @@ public struct TopologyDeclarer {
     /// - Parameters:
     ///   - admin: an administrator whose connection is ready.
     ///   - version: nil if unknown.
-    ///   - report: called after each step.
+    ///   - report: called after each step, except a temporary step that succeeds.
     public init(
         _ topology: Topology, admin: BrokerAdmin, version: BrokerVersion? = nil, snapshot: BrokerSnapshot? = nil,
         advice: TopologyAdvice = TopologyAdvice(virtualHost: "/"), report: @escaping (Step) -> Void
@@ -74,8 +74,8 @@ public struct TopologyDeclarer {
             }
         }
         for queue in topology.queues(at: version) { try await declare(queue) }
-        // Apply shardings before other bindings. The order of their steps ensures that each request reaches exactly
-        // one queue.
+        // Apply shardings before other bindings. The order of the steps of a sharding ensures that each request
+        // reaches exactly one queue.
         var bound: [Topology.Binding] = []
         for sharding in topology.shardings where try await apply(sharding) { bound += sharding.bindings }
         for binding in topology.bindings where !bound.contains(binding) { try await bind(binding) }

@@ -18,13 +18,12 @@ public struct ManagementAccess: Sendable {
         self.authoritiesPEM = authoritiesPEM
     }
 
-    /// Returns a snapshot of the topology's objects that exist.
+    /// Returns a snapshot of the topology's objects that exist, and of other queues that are bound to its exchanges.
     public func snapshot(of topology: Topology) async -> Result<BrokerSnapshot, ManagementClient.Failure> {
         await call { client throws(ManagementClient.Failure) in try client.snapshot(of: topology) }
     }
 
-    /// Returns a snapshot of the topology's objects that exist, once the broker's statistics are current or a timeout
-    /// has passed.
+    /// Returns a snapshot like ``snapshot(of:)``, once the broker's statistics are current or a timeout has passed.
     ///
     /// - Parameter onWait: called on another thread, with a sentence for an operator, if the call waits for statistics.
     public func settledSnapshot(

@@ -20,7 +20,8 @@ public final class QueueMonitor {
     private let log: Log
     private var unroutedNotice = UnroutedNotice()
     private var isClosed = false
-    /// The statuses from the last refresh. Queues that are missing or invisible to the user are not included.
+    /// The statuses from the last refresh; empty before the first refresh and after the loss of the connection. Queues
+    /// that are missing or invisible to the user are not included.
     public private(set) var latest: [QueueStatus] = []
     private var readAt: MonotonicTime?
 

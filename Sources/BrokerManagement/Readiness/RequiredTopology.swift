@@ -10,6 +10,8 @@ public struct RequiredTopology {
     /// them.
     let exchanges: [String]
     /// Queues that a worker consumes, and queues without which a message from a worker would be lost.
+    ///
+    /// Excludes the queue of expired requests, because topologies of earlier versions lack it.
     let queues: [String]
 
     public init(_ topology: Topology) {

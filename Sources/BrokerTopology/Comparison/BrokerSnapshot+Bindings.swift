@@ -11,7 +11,7 @@ extension BrokerSnapshot {
 
     /// Returns bindings of request queues or exchanges of shards that this configuration does not name. Foreign
     /// bindings are obsolete or belong to other workers, which may be stopped. A queue counts as a request queue if
-    /// it has the arguments of one. An exchange counts as an exchange of shards if its name has their suffix.
+    /// it has the arguments of one. An exchange counts as an exchange of shards if its name ends in `.shards`.
     /// Bindings of other queues are not included.
     public func foreignBindings(of topology: Topology) -> [Topology.Binding] {
         let names = topology.names

@@ -1,4 +1,5 @@
-/// The objects of a topology that exist at a broker, as the broker's management API shows them.
+/// The objects of a topology that exist at a broker, and other queues that are bound to the topology's exchanges, as
+/// the management API shows them.
 public struct BrokerSnapshot: Sendable, Equatable {
     public struct Exchange: Sendable, Equatable {
         public var kind: String
@@ -62,7 +63,7 @@ public struct BrokerSnapshot: Sendable, Equatable {
     /// The topology's policies by name. Each value contains the members of `Topology.Policy.memberKeys` and the
     /// definition, as text.
     public var policies: [String: [String: String]] = [:]
-    /// Whether the user may read policies. In either case, `Queue.policy` contains the effective settings.
+    /// Whether the user may read policies. `Queue.policy` does not depend on this permission.
     public var seesPolicies = true
 
     public init() {}

@@ -1,5 +1,5 @@
 /// The number of times that a message of a quorum queue may be requeued. The queue's argument, its policy and its
-/// operator policy determine the limit.
+/// operator policy determine the limit. If none of these sets a limit, the version of RabbitMQ determines it.
 public enum DeliveryLimit: Equatable, Sendable {
     case none
     case finite(Int)

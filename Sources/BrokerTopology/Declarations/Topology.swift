@@ -59,7 +59,7 @@ public struct Topology: Sendable, Equatable {
         formerBindings = Self.formerBindings(names, results, shardings)
     }
 
-    /// Names of the wait queues, in the order of their delays.
+    /// Names of the wait queues, in the order of ``waits``.
     public var waitQueues: [String] { Self.waitQueues(names, waits).map(\.name) }
 
     static let everyKey = "#"

@@ -1,8 +1,8 @@
 /// A binding key of a topic exchange: words between dots, where `*` matches one word and `#` any number of words
 /// (AMQP 0-9-1, section 3.1.3.3).
 public enum BindingKey {
-    /// Returns whether a routing key exists that both binding keys match. A message with this key would reach both
-    /// queues.
+    /// Returns whether a routing key exists that both binding keys match. A message with this key would reach
+    /// the destinations of both bindings.
     public static func overlap(_ one: String, _ other: String) -> Bool {
         let one = one.split(separator: ".", omittingEmptySubsequences: false)
         let other = other.split(separator: ".", omittingEmptySubsequences: false)

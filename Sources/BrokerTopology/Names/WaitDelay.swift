@@ -29,8 +29,8 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
             }
     }
 
-    /// Returns the time to live in a sibling's queue, in milliseconds. No version may change the value for a name,
-    /// because the arguments of an existing queue cannot be changed.
+    /// Returns the time to live in one of the delay's wait queues, in milliseconds. No version may change the value
+    /// for a name, because the arguments of an existing queue cannot be changed.
     ///
     /// - Parameter sibling: 0 to `siblings - 1`.
     public func milliseconds(sibling: Int) -> Int64 {

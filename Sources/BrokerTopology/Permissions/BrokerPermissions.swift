@@ -38,9 +38,9 @@ public struct BrokerPermissions: Sendable, Equatable {
             read: Topology.anyOf([Topology.escaped(names.resultsQueue)]))
     }
 
-    /// Returns the permissions of an operator's commands. Requests return to their queue through the default
-    /// exchange, and results through the exchange for unrouted results. `martlet watch` and `martlet unrouted replay`
-    /// bind their own queue to an exchange, which requires the permission to read the exchange.
+    /// Returns the permissions of an operator's commands. Commands return requests to their queue through the default
+    /// exchange, and unrouted results to their queue through the exchange for unrouted results. `martlet watch` and
+    /// `martlet unrouted replay` bind their own queue to an exchange, which requires the permission to read from it.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own = Topology.escaped(names.watchQueuePrefix) + ".*"

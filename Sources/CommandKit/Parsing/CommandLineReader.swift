@@ -2,9 +2,9 @@ import Text
 
 /// A reader of the arguments after a command: options with their values, and operands.
 struct CommandLineReader {
-    /// The name of the command.
+    /// The name of the command; empty for the program.
     let command: String
-    /// Options of the command and of the program.
+    /// The valid options.
     let options: [OptionSyntax]
 
     func read(_ arguments: ArraySlice<String>) throws(UsageError) -> ParsedArguments {
@@ -70,7 +70,7 @@ struct CommandLineReader {
 }
 
 extension ValueSyntax {
-    /// Checks whether the value is one of the allowed words.
+    /// Checks that the value is one of the allowed words, if the syntax lists words.
     ///
     /// - Parameter subject: the option or command with which the error begins.
     func check(_ value: String, of subject: String) throws(UsageError) {

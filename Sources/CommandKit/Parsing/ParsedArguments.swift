@@ -11,7 +11,7 @@ package struct ParsedArguments: Sendable, Equatable {
 
     package init(command: String) { self.command = command }
 
-    /// Returns whether the option is given or has a default.
+    /// Returns whether the option is given or has a readable default. Ignores the options in `lists`.
     package func has(_ option: String) -> Bool { options[option] != nil }
 
     /// Returns the value of an option that the syntax requires.

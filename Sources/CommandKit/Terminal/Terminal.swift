@@ -5,7 +5,8 @@ import Text
 /// Standard output or standard error of a command.
 package struct Terminal: Sendable {
     private let descriptor: Int32
-    /// Whether colors are enabled: on a terminal other than `dumb`, unless `NO_COLOR` is set (https://no-color.org).
+    /// Whether colors are enabled: on a terminal other than `dumb`, unless `NO_COLOR` has a nonempty value
+    /// (https://no-color.org).
     package let hasColors: Bool
 
     package static let output = Terminal(STDOUT_FILENO)
@@ -45,7 +46,7 @@ package struct Terminal: Sendable {
 
     /// Writes a line. Blocks while the reader is slow.
     ///
-    /// - Returns: false if the reader has exited (`martlet watch | head`).
+    /// - Returns: false if the write fails, for example because the reader has exited (`martlet watch | head`).
     @discardableResult
     package func line(_ text: String) -> Bool { write(text + "\n") }
 

@@ -4,7 +4,7 @@ import JSON
 /// may include too many types, but never omits an accepted type.
 struct AcceptedTypes {
     let schema: CompiledSchema
-    /// Maximum depth of followed references.
+    /// Maximum nesting of references and alternatives that are followed.
     private static let depthMax = 8
     /// Maximum number of visited subschemas.
     private static let visitsMax = 200

@@ -14,11 +14,11 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// A JSON Schema (2020-12 or draft-07) and everything that it refers to, compiled to a flat program. Immutable after
+/// A JSON Schema (2020-12 or draft-07) and the schemas that it refers to, compiled to a flat program. Immutable after
 /// compilation: every thread may create validators for it.
 public final class CompiledSchema: @unchecked Sendable {
-    // Sendable: everything is filled before the initializer returns and does not change afterward; PCRE2 allows several
-    // threads to use a compiled pattern.
+    // Sendable: the initializer fills all tables, and the tables do not change afterward. PCRE2 allows several threads
+    // to use a compiled pattern.
     let documents: [JSONDocument]
     /// The URI of each document; empty for a document without a URI.
     let documentURIs: [String]

@@ -1,7 +1,7 @@
 import JSON
 
-/// One instruction of a compiled subschema. The instructions of a subschema run in order; `end` is the last. Operands
-/// are values such as limits, indices into the compiled schema's tables, or nodes of its documents.
+/// One instruction of a compiled subschema. The instructions of a subschema run in order; `end` is the last. An
+/// operand is a value (such as a limit), an index into the compiled schema's tables, or a node of its documents.
 enum Instruction {
     case end
     /// The schema `false`.
@@ -31,14 +31,15 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef`: a call of the subschema that the outermost resource in the dynamic scope defines for the name.
+    /// `$dynamicRef`: a call of the name's subschema in the outermost resource of the dynamic scope that has the name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
     case not(Int)
     case conditional(Conditional)
-    /// The schema of the members or elements that no earlier instruction has evaluated.
+    /// The schema of the members that no earlier instruction has evaluated.
     case unevaluatedProperties(Int)
+    /// The schema of the elements that no earlier instruction has evaluated.
     case unevaluatedItems(Int)
 
     var readsEvaluation: Bool {
@@ -48,7 +49,7 @@ enum Instruction {
         }
     }
 
-    /// Whether the instruction applies other schemas and therefore needs a frame.
+    /// Whether the instruction needs a frame. Every instruction that applies other schemas needs a frame.
     var isApplicator: Bool {
         switch self {
         case .object, .array, .contains, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .anyOf, .oneOf,
@@ -126,7 +127,8 @@ struct ObjectRule {
     /// The start of a range of `CompiledSchema.patternProperties` with `patternCount` elements.
     var firstPattern: Int
     var patternCount: Int
-    /// The schema of members that match neither `properties` nor `patternProperties`.
+    /// The schema of members that match neither `properties` nor `patternProperties`; `anything` if such members are
+    /// forbidden or unrestricted.
     var additional: Int
     /// Whether additional members have a schema, even one that accepts every value.
     var coversAll: Bool
@@ -169,7 +171,7 @@ struct ContainsRule {
     var countMax: Int
     /// Whether matching elements count as evaluated.
     var evaluates: Bool
-    /// The index of `minContains` in `CompiledSchema.locations`; the index of `contains` without `minContains`.
+    /// The index of `minContains` in `CompiledSchema.locations`, or of `contains` if `minContains` is missing.
     var minLocation: Int
     /// The index of `maxContains` in `CompiledSchema.locations`.
     var maxLocation: Int
@@ -224,7 +226,7 @@ struct Enumeration {
 struct KeyTable {
     var first: Int
     var mask: Int
-    /// The key lengths modulo 64, as a bit set. The set excludes most keys that are not in the table.
+    /// The key lengths modulo 64, as a bit set. The set rules out most keys that are not in the table.
     var lengths: UInt64
     /// Length of the longest key in bytes. Longer strings are not looked up.
     var longest: UInt32 = 0

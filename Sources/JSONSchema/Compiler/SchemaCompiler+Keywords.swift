@@ -1,9 +1,9 @@
 import JSON
 
 extension SchemaCompiler {
-    /// Emits cheap assertions first, then checks of members and elements, then applicators. The first violation is
-    /// therefore usually the most useful violation. Unevaluated keywords are last, after all other keywords have marked
-    /// the members and elements that they evaluate.
+    /// Emits assertions first, then checks of members and elements, then applicators. The first violation is therefore
+    /// usually the most useful violation. `unevaluatedProperties` and `unevaluatedItems` are last, after all other
+    /// keywords have marked the members and elements that they evaluate.
     mutating func compileKeywords(of schema: SchemaObject) throws(SchemaError) {
         if schema.dialect.ignoresSiblingsOfRef, let reference = schema.value["$ref"] {
             return try compileReference(reference, "$ref", schema)

@@ -2,8 +2,8 @@ import JSON
 
 /// The compilation of dynamic references: their names, and the anchors of each resource.
 extension SchemaCompiler {
-    /// Returns the number of the name by which a reference is resolved at run time; nil for a reference that was
-    /// resolved at compile time.
+    /// Returns the number of the name by which a reference is resolved at run time. Assigns a number to a new name.
+    /// Returns nil for a reference that was resolved at compile time.
     mutating func dynamicName(_ keyword: String, _ target: SchemaLibrary.Target) -> Int? {
         let name: ExactText?
         switch keyword {
@@ -20,8 +20,8 @@ extension SchemaCompiler {
         return dynamicNames.count - 1
     }
 
-    /// Compiles those dynamic anchors of the resources in use whose names dynamic references use. Returns whether
-    /// subschemas were added.
+    /// Fills `dynamicAnchors` with the anchors of the resources in use, if dynamic references use the names of the
+    /// anchors. Queues new subschemas. Returns whether subschemas were added.
     mutating func compileDynamicAnchors() throws(SchemaError) -> Bool {
         let before = subschemas.count
         dynamicAnchors = []

@@ -22,7 +22,7 @@ struct SchemaCompiler {
     var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []
     var patterns: [Pattern] = []
-    /// The work that the automata of the remaining patterns may cost.
+    /// The number of steps that remain for the automata of further patterns.
     var patternWork = Automaton.workMax
     var dynamicReferences: [DynamicReference] = []
     var dynamicAnchors: [DynamicAnchor] = []
@@ -35,7 +35,7 @@ struct SchemaCompiler {
 
     /// The subschema index of each node.
     private var indices: [SchemaNode: Int] = [:]
-    /// All nodes in the order of their subschema indices. The nodes from `nextWaiting` are not compiled yet.
+    /// The nodes of all subschemas, in the order of `indices`. The nodes from `nextWaiting` on are not compiled yet.
     private var waiting: [(place: SchemaNode, resource: Int, keyword: String)] = []
     private var nextWaiting = 0
     /// For each subschema, the subschemas that it applies to the same value.
@@ -153,6 +153,6 @@ struct SchemaObject {
         dialect.knows(keyword) ? value[key: keyword] : nil
     }
 
-    /// Returns the position of a keyword; the position of the schema if the keyword is missing.
+    /// Returns the position of a keyword's value, or of the schema if the keyword is missing.
     func place(of keyword: String) -> SchemaNode { value[key: keyword].map { place($0) } ?? place }
 }

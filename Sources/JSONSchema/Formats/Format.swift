@@ -1,4 +1,4 @@
-/// The formats of draft-07 and 2020-12. Each check needs one pass or a few passes over the text.
+/// The formats of draft-07 and 2020-12.
 enum Format: String {
     case dateTime = "date-time"
     case date

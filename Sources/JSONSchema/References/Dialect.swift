@@ -1,4 +1,4 @@
-/// The keywords of a schema: the keywords of a draft, without the vocabularies that its meta-schema omits.
+/// The keywords of a schema: the keywords of a draft, without the vocabularies that the schema's meta-schema omits.
 struct Dialect: Equatable {
     var draft: SchemaDraft
     var vocabularies: Vocabularies

@@ -1,7 +1,7 @@
 /// The reason why a schema cannot be used, for its author.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// A keyword's value that violates the specification.
+        /// A schema or a keyword's value that violates the specification.
         case malformed
         /// An unknown draft or required vocabulary, or a schema that exceeds a limit of this implementation.
         case unsupported
@@ -16,7 +16,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// The position of the mistake, as a JSON pointer into the schema's document.
+    /// The position of the mistake, as a JSON pointer into the document.
     public var pointer: String
     public var message: String
     /// The URI of the document; empty for a document without a URI.

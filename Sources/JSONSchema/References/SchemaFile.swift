@@ -5,8 +5,8 @@ import JSON
 struct SchemaFile {
     let path: String
 
-    /// Creates the path of a file. Returns nil if the name would leave the folder, is empty, or has an invalid percent
-    /// escape or a zero byte.
+    /// Creates the path of a file. Returns nil if the name is empty, contains the segment `..` or a zero byte, or has
+    /// malformed percent escapes.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
         // Split bytes, as the kernel does. In Swift, a slash and a following combining mark are one character.

@@ -37,7 +37,7 @@ extension SchemaLibrary {
         return uri
     }
 
-    /// Returns the resource with a URI; reads its document if necessary.
+    /// Returns the resource with a URI. Loads and registers the resource's document if necessary.
     private mutating func find(_ uri: URIReference, at place: SchemaNode) throws(SchemaError) -> Int {
         let name = ExactText(uri.description)
         if let resource = resourceOfURI[name] { return resource }

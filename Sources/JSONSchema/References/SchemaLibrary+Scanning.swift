@@ -1,6 +1,6 @@
 import JSON
 
-/// The registration of the schemas in a document, or in a part of a document, when it is first used.
+/// The registration of the schemas in a document, or in a part of a document, when the document or part is first used.
 extension SchemaLibrary {
     /// Registers the schema at `root` and each schema inside it, without recursion.
     mutating func scan(
@@ -29,8 +29,8 @@ extension SchemaLibrary {
         }
     }
 
-    /// Returns the resource of a schema: a new resource if the schema has an `$id` or is the root of a document. In
-    /// draft-07, an `$id` beside `$ref`, or with a fragment only, creates no resource.
+    /// Returns the resource of a schema: a new resource if the schema is the root of a document or has an `$id`;
+    /// otherwise the outer resource. In draft-07, an `$id` beside `$ref`, or with a fragment only, is ignored.
     private mutating func identify(
         _ schema: JSONValue, _ place: SchemaNode, inside outer: Int?, base: URIReference
     ) throws(SchemaError) -> Int {

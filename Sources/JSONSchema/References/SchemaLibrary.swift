@@ -17,7 +17,8 @@ struct SchemaLibrary {
 
     /// Maximum number of documents of one schema.
     static let documentsMax = 1000
-    /// Maximum length of a URI in bytes. Each nested `$id` that ends in a slash makes the URI longer.
+    /// Maximum length of a resolved URI in bytes, without its fragment. Each nested `$id` that ends in a slash makes
+    /// the URI longer.
     static let uriBytesMax = 4096
 
     init(given: SchemaResources, defaultDraft: SchemaDraft) {

@@ -2,7 +2,8 @@
 /// so it needs no limit on steps. Release the memory with `free()`.
 ///
 /// The table begins with the class of each byte, followed by a row for each state. An entry of a row is the offset of
-/// the next state's row. The first row is the state without a possible match, the second the state after a match.
+/// the next state's row. The first row is the state without a possible match. The second row is the state after a
+/// match.
 struct Automaton: BitwiseCopyable {
     private let table: UnsafeMutablePointer<UInt16>
     private let start: Int
@@ -10,7 +11,7 @@ struct Automaton: BitwiseCopyable {
     /// the text.
     private let classCount: Int
 
-    /// Maximum number of table entries, of two bytes each.
+    /// Maximum number of entries in all rows, of two bytes each.
     static let entriesMax = 32_768
     /// Maximum number of steps, of about 10 ns each, to build the automata of a schema's expressions. PCRE2 matches the
     /// remaining expressions.
@@ -58,7 +59,7 @@ private struct AutomatonBuilder {
     private(set) var classes = [Int](repeating: 0, count: 256)
     private(set) var classCount = 0
     private(set) var rows: [UInt16] = []
-    /// One byte of each class.
+    /// One byte of each class, except the class for the end of the text.
     private var samples: [UInt8] = []
     /// The state sets and offsets of rows that are not filled yet.
     private var unfilled: [(states: [Int32], row: Int)] = []

@@ -1,6 +1,6 @@
 private import CPCRE2
 
-/// The memory for matching, one per validator. All patterns for one value share one effort limit, so neither a long
+/// The memory of a validator for matching. All patterns for one value share one effort limit, so neither a long
 /// string nor many short strings can block a lane. PCRE2's own limits count steps, and one step may scan a whole
 /// string.
 struct PatternMatcher: ~Copyable {
@@ -17,7 +17,7 @@ struct PatternMatcher: ~Copyable {
         var looksBack = false
     }
 
-    /// The available effort for any value. With `effortPerByte`, a value of 1 MiB has about 7 ms.
+    /// The effort that each value has regardless of its size. With `effortPerByte`, a value of 1 MiB has about 7 ms.
     static let effortBase = 2_500_000
     /// The additional effort for each byte of the value.
     static let effortPerByte = 4

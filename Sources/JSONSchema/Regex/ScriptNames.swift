@@ -1,5 +1,5 @@
 extension ECMAProperty {
-    /// The names and short names of the scripts of Unicode 14, PCRE2's version. PCRE2 itself accepts any case, and
+    /// The names and short names of the scripts of Unicode 14, which PCRE2 uses. PCRE2 itself accepts any case, and
     /// underscores anywhere.
     static let scripts = Set(
         """

@@ -31,7 +31,8 @@ struct StateGraph {
         return Int32(states.count - 1)
     }
 
-    /// Adds an expression before `next`, from its end to its beginning; returns its first state.
+    /// Adds the states of an expression before `next`, from the end of the expression to its beginning. Returns the
+    /// first of these states.
     private mutating func add(_ expression: RegularExpression, before next: Int32) -> Int32 {
         work -= 1
         guard !isTooLarge else { return 0 }

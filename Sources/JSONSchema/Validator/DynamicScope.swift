@@ -3,7 +3,7 @@ struct DynamicScope {
     private let anchors: UnsafePointer<DynamicAnchor>
     private let resources: UnsafePointer<ResourceAnchors>
     private var bindings: [Binding]
-    /// The owner of the tables, which must outlive this value.
+    /// The owner of `anchors` and `resources`, retained so that these pointers stay valid.
     private let schema: CompiledSchema
 
     private struct Binding {

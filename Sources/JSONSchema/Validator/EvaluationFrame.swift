@@ -3,7 +3,7 @@ struct EvaluationFrame {
     var schema: Int
     var instruction: Int
     var node: Int
-    /// Whether violations are discarded: inside an alternative, a condition or a negation.
+    /// Whether violations are discarded: inside an alternative, a condition, a negation or `contains`.
     var isSpeculative: Bool
     /// Whether evaluated members or elements must be marked.
     var tracks: Bool
@@ -32,7 +32,7 @@ struct EvaluationFrame {
 enum EvaluationOutcome {
     case valid
     case invalid
-    /// A pushed frame, after whose end the instruction continues.
+    /// A pushed frame. The instruction continues after the frame has ended.
     case waits
 
     @inline(__always) init(_ isValid: Bool) { self = isValid ? .valid : .invalid }

@@ -8,7 +8,8 @@ struct FoundViolations {
         var instruction: Int
         /// The index of the keyword's location if the instruction has several keywords; otherwise nil.
         var location: Int?
-        /// The slots of a missing name and of the name that requires it; nil for other violations.
+        /// The slots of a missing name and of the name that requires it. For `required`, both are the slot of the
+        /// missing name. Nil for other violations.
         var names: (missing: Int, because: Int)?
         /// The conditions of the rule, innermost first.
         var conditions: [Condition] = []

@@ -1,6 +1,6 @@
 /// The names of one table that occur as keys of an object, by slot. Valid until the next `begin`.
 struct PresentNames {
-    /// For each slot, the last `question` for which the slot was marked.
+    /// For each slot, the last `query` for which the slot was marked.
     private var stamps: [UInt32] = []
     private var query: UInt32 = 0
 

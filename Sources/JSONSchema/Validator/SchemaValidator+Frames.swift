@@ -51,7 +51,7 @@ extension SchemaValidator {
     @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
     /// Begins a subschema for a value. A leaf is checked immediately. Any other subschema gets a frame. After
-    /// `.waits`, pointers to frames are invalid. `marks` means that the subschema is for the same value as its frame,
+    /// `.waits`, pointers to frames are invalid. `marks` means that the subschema is for the value of the top frame,
     /// and that marks are required.
     @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false)
         -> EvaluationOutcome

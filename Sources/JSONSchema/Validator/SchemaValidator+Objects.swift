@@ -122,7 +122,7 @@ extension SchemaValidator {
         }
     }
 
-    /// Checks a member that matches no name and no pattern.
+    /// Checks a member that matches neither `properties` nor `patternProperties`.
     @inline(__always) private func checkAdditional(
         _ rule: UnsafePointer<ObjectRule>, _ key: Int, _ frame: UnsafeMutablePointer<EvaluationFrame>
     ) -> EvaluationOutcome {

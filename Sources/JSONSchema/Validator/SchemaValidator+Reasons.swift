@@ -93,8 +93,8 @@ extension SchemaValidator {
         }
     }
 
-    /// Finds the alternative that the author of the value probably meant: the only alternative for the value's type, or
-    /// the only alternative for the value's tag.
+    /// Explains why the alternatives fail, if possible with the violations of the alternative that the author of the
+    /// value probably meant: the only alternative for the value's type, or the only alternative for the value's tag.
     private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> Reason {

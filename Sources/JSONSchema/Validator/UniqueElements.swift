@@ -9,7 +9,7 @@ final class UniqueElements {
     private var table: [UInt32] = []
 
     static let fewMax = 8
-    /// Maximum number of nodes, in all elements together, for a comparison in pairs.
+    /// Maximum number of nodes, of the array and all its contents, for a comparison in pairs.
     static let fewNodesMax = 64
 
     /// Discards the hashes of the previous text.

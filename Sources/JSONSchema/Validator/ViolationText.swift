@@ -220,7 +220,7 @@ struct ViolationText {
 
     private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// Returns a name of the rule's table, by its slot.
+    /// Returns the name with this slot in the rule's table, in quotes; an empty text if no name has the slot.
     private func name(_ slot: Int?, _ found: FoundViolations.Violation) -> String {
         names(of: schema.code[found.instruction]).first { $0.slot == slot }.map { schema.quoted($0.place) } ?? ""
     }

@@ -1,4 +1,5 @@
-/// A JSON-lines log on standard error for operators. Every thread may use the log, which never waits for a reader.
+/// A JSON-lines log on standard error for operators. Every thread may write to the log, and a write never waits for a
+/// reader.
 ///
 /// ```swift
 /// log.warning(.brokerLost, [.amqpHost: .describing(endpoint), .error: .describing(error)])

@@ -8,7 +8,7 @@ struct LogLine {
 
     private(set) var bytes: [UInt8] = []
 
-    /// Starts the line with the time, the level, the event's code and its message.
+    /// Starts the line with the time, the level, and the code and message of the event.
     init(level: LogLevel, event: LogEvent) {
         bytes.reserveCapacity(256)
         append(#"{"time":""#)

@@ -4,9 +4,9 @@ import Threads
 
 /// Queued log lines, and the thread that writes them to a descriptor.
 ///
-/// A caller holds the lock only while it copies a few hundred bytes, never during a write. If the reader of standard
-/// error stalls, the queue fills, and further lines are dropped and counted. At the level `info`, no request logs a
-/// line on its normal path, so the lock costs nothing there.
+/// `append` holds the lock only while it copies a line, and the thread writes without the lock. If the reader of
+/// standard error stalls, the queue fills, and further lines are dropped and counted. At the level `info`, a request
+/// logs no line on its normal path, so requests do not contend for the lock.
 ///
 /// `@unchecked Sendable`: the lock guards all mutable state.
 final class LogQueue: @unchecked Sendable {

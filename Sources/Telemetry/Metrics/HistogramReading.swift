@@ -25,7 +25,7 @@ public struct HistogramReading: Sendable, Hashable {
         sum &+= other.sum
     }
 
-    /// Returns the observations since an earlier reading of the same histogram; nil for all observations.
+    /// Returns the observations since an earlier reading; all observations if that reading is nil or has other bounds.
     public func since(_ earlier: HistogramReading?) -> HistogramReading {
         guard let earlier, earlier.bounds == bounds else { return self }
         let differences = zip(counts, earlier.counts).map { $0 &- $1 }

@@ -1,6 +1,6 @@
 import Delivery
 
-/// The readiness of a group of lanes. The group is ready if every lane consumes and can publish results.
+/// The readiness of a group of lanes. The group is ready if every lane consumes requests and can publish outcomes.
 struct Readiness {
     private enum Report {
         case none

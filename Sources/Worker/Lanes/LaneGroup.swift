@@ -33,7 +33,7 @@ final class LaneGroup: @unchecked Sendable {
     var components: WorkerComponents { version.components }
     var isStarted: Bool { !lanes.allSatisfy(\.isPlanned) }
     var hasEnded: Bool { lanes.allSatisfy(\.hasEnded) && channels == nil }
-    /// Lanes that may hold deliveries.
+    /// Lanes that may have unacknowledged deliveries.
     var undrained: [LaneThread] { lanes.compactMap(\.undrained) }
     /// Numbers of the stalled lanes.
     var stalled: [Int] { watchdog.stalled }
@@ -71,7 +71,7 @@ final class LaneGroup: @unchecked Sendable {
     }
 
     /// Starts the lanes in order. If a lane cannot start, that lane and the following lanes count as ended, because
-    /// they hold no deliveries.
+    /// they have no deliveries.
     func start(_ start: (Int) throws(TransportError) -> LaneThread) throws(TransportError) {
         for index in lanes.indices {
             do throws(TransportError) {

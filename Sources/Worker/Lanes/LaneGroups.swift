@@ -33,7 +33,7 @@ final class LaneGroups: @unchecked Sendable {
     /// All groups. Of two keys with the same ID, the key of the later group is in use.
     private var all: [LaneGroup] { retired + [inForce] + (coming.map { [$0] } ?? []) }
 
-    /// The number of lanes that may hold deliveries.
+    /// The number of lanes that may have unacknowledged deliveries.
     var undrainedCount: Int { all.reduce(0) { $0 + $1.undrained.count } }
 
     /// Starts the lanes of a generation. A generation that is not in force becomes the coming generation. Returns
@@ -61,8 +61,8 @@ final class LaneGroups: @unchecked Sendable {
         }
     }
 
-    /// Puts the coming generation in force. If no generation has started, replaces the planned lanes by the lanes of
-    /// this generation.
+    /// Puts the coming generation in force and retires the previous generation. If no generation has started, replaces
+    /// the planned lanes by the lanes of this generation.
     func putInForce(_ generation: WorkerRollout.Generation) {
         if let next = coming, next.number == generation.number {
             retired.append(inForce)

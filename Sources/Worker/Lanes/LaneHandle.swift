@@ -6,7 +6,7 @@ enum LaneHandle {
     case running(LaneThread)
     /// A lane that settles its deliveries and no longer consumes. To: drained, ended.
     case stopped(LaneThread)
-    /// A lane that holds no deliveries and closes its connections. To: ended.
+    /// A lane that has drained and whose thread ends next. To: ended.
     case drained(LaneThread)
     /// A lane whose thread has ended or could not be started.
     case ended
@@ -18,7 +18,7 @@ enum LaneHandle {
         }
     }
 
-    /// The thread of the lane; nil if the lane cannot hold deliveries.
+    /// The thread of the lane; nil if the lane cannot have unacknowledged deliveries.
     var undrained: LaneThread? {
         switch self {
         case .running(let thread), .stopped(let thread): thread

@@ -21,7 +21,7 @@ final class LaneThread: @unchecked Sendable {
         loop = try EpollLoop()
     }
 
-    /// Starts the thread, and the lane on it.
+    /// Starts the thread, and starts the lane on the thread.
     ///
     /// - Parameter reporter: receives the reports of the lane until its thread ends.
     /// - Throws: if the system has no thread left. The reporter is not called in this case.

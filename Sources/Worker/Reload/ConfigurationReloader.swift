@@ -19,9 +19,9 @@ struct ConfigurationReloader: Sendable {
     /// Reloads all files. Returns nil if they are unchanged or invalid.
     mutating func readAgain() -> ConfigurationVersion? { read().flatMap { replaceLatest(with: $0) } }
 
-    /// Reloads the files that the configuration names if one of them has changed. Does not read the configuration's
-    /// own text, because the text may be half written until an operator requests a reload. Returns nil if nothing has
-    /// changed or the files are invalid.
+    /// Reloads the files that the configuration names, except payload schemas, if one of the files has changed. Does
+    /// not read the configuration's own text, because the text may be half written until an operator requests a reload.
+    /// Returns nil if nothing has changed or the files are invalid.
     mutating func check(payloadSchemas: PayloadSchemaFiles) -> ConfigurationVersion? {
         guard changes.check() else { return nil }
         return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { replaceLatest(with: $0) }
@@ -36,8 +36,8 @@ struct ConfigurationReloader: Sendable {
     }
 
     /// Makes `version` the latest version and returns it. If the contents are the same, keeps the latest version, logs
-    /// this and returns nil, because a file may be rewritten without a change. In both cases, later checks compare the
-    /// files with `version`.
+    /// an unchanged configuration and returns nil, because a file may be rewritten without a change. In both cases,
+    /// later checks compare the files with `version`.
     private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
         changes = FileChangeDetector(version.sources)
         guard version.digest != latest.digest else {

@@ -1,6 +1,7 @@
 package import Configuration
 
-/// The configuration of a worker and its files at one point in time. Two versions with equal contents are distinct.
+/// The configuration of a worker, and the files that the configuration names, at one point in time. Two versions
+/// with equal contents are distinct.
 package final class ConfigurationVersion: Sendable {
     let configuration: WorkerConfiguration
     /// Contents of the configuration's own file.

@@ -31,7 +31,7 @@ extension Rollout {
         case timerFired
         /// A signal to stop.
         ///
-        /// - Parameter undrained: the number of lanes, in all generations, that may hold deliveries.
+        /// - Parameter undrained: the number of lanes, in all generations, that may have unacknowledged deliveries.
         case signalled(StopSignal, undrained: Int, drainDeadlineSeconds: Int)
     }
 

@@ -23,7 +23,7 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         /// The drain of all generations. To: stopped.
         ///
         /// - Parameters:
-        ///   - undrained: the number of lanes that may hold deliveries.
+        ///   - undrained: the number of lanes that may have unacknowledged deliveries.
         ///   - unfinished: the number of deliveries that the broker redelivers.
         ///   - until: the time at which the process exits if lanes are still undrained.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
