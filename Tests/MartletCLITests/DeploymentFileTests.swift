@@ -149,7 +149,7 @@ import YAML
 
     // MARK: Scaling
 
-    // The number of ready messages excludes unacknowledged messages, so the autoscaler would stop busy workers.
+    // If only ready messages counted, the autoscaler would stop busy workers.
     @Test func theAutoscalerCountsUnacknowledgedMessages() throws {
         let spec = try #require(try Self.object("ScaledObject", in: "production/autoscaler.yaml").root["spec"])
         let triggers = try #require(spec["triggers"]).elements.map { $0 }
@@ -167,7 +167,7 @@ import YAML
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // If the value were lower, the requests that each added worker holds would require yet another worker.
+        // If the value were lower, the unacknowledged requests of each added worker would require yet another worker.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 

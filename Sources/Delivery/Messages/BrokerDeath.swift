@@ -2,7 +2,8 @@ package import AMQP
 import BrokerTopology
 
 /// The last dead-lettering of a message by the broker, from the header `x-death`
-/// (https://www.rabbitmq.com/docs/dlx#effects-on-messages).
+/// (https://www.rabbitmq.com/docs/dlx#effects-on-messages). If a worker rejected the message in the queue of expired
+/// requests, the dead-lettering that brought the message to that queue.
 package struct BrokerDeath {
     /// The reason: `rejected`, `expired`, `maxlen` or `delivery_limit`.
     package var reason: String?

@@ -53,12 +53,13 @@ package enum MessageHeaderName {
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
     ]).union(provenance)
 
-    /// The origin of a request. Workers trust these headers only if a worker wrote them (``Provenance``).
+    /// The origin of a request. Workers (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if a
+    /// worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker,
     ]
 
-    /// Headers that concern a single round.
+    /// Headers that a worker writes anew for each round. A republish never copies them as headers of the producer.
     package static let singleRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,

@@ -1,4 +1,4 @@
-/// The outcome of a completed request, as its result and dead letter report it.
+/// The outcome of a completed request, with the details that its result and its dead letter report.
 public struct FinalOutcome: Sendable, Hashable {
     public var outcome: Outcome
     /// APNs' answer; nil without an answer.

@@ -40,7 +40,7 @@ struct Wait: Sendable, Hashable {
     /// Returns the reason code of a held request.
     static func heldCode(_ cause: HoldReason) -> String { "held-\(cause.code)" }
 
-    /// A wait shorter than the delay of its queue.
+    /// A wait whose length is not the delay of its queue.
     struct Exact: Sendable, Hashable {
         /// The wait; at most the delay of the queue.
         var milliseconds: Int64
