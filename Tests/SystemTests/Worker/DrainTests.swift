@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// A worker that is stopped while responses take 100 ms and hundreds of pushes are in flight.
+    /// A worker that is stopped while hundreds of pushes are in flight.
     @Suite struct Drain {
         private static let drainDeadlineSeconds = 20
 
