@@ -5,7 +5,7 @@ public struct ChannelResult: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case done
         /// A request that APNs refused, or that the connection pool did not send for a reason other than `unreachable`.
-        /// Also a create request that was not sent, because the list request before it was refused in this way.
+        /// Also a create request that was not sent, because the list request before it had this outcome.
         case refused
         /// A read or list request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. Also a
         /// create request that was not sent, because the list request before it failed in this way.

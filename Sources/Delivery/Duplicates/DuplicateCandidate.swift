@@ -22,7 +22,7 @@ struct DuplicateCandidate: Hashable {
     var fingerprint: UInt32 = 0
 
     /// Returns whether the candidate can be a redelivery of the first delivery (`held`) after its channel was lost,
-    /// without a delivery to another worker in between. The broker restarts its count in the quarantine. After the move,
+    /// without a delivery to another worker in between. The broker restarts its count in the quarantine, so
     /// only the initial delivery there can be a redelivery of a delivery from before the move.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =

@@ -59,7 +59,7 @@ package enum MessageHeaderName {
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker,
     ]
 
-    /// Headers that a worker writes anew for each round. A republish never copies them as headers of the producer.
+    /// Headers that a worker sets or omits in each round. A republish never copies them as headers of the producer.
     package static let singleRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,
