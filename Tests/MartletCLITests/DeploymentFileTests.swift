@@ -133,8 +133,8 @@ import YAML
         #expect(patience > StallDetector.iterationSecondsMax)
     }
 
-    // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's unacknowledged
-    // requests.
+    // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's
+    // unacknowledged requests.
     @Test func stopTimeoutsExceedTheDrainDeadline() throws {
         for path in Self.configurations {
             let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds

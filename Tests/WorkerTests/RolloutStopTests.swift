@@ -121,7 +121,7 @@ import Testing
         transcript.expect(.versionRead("C"), at: 12)
     }
 
-    /// A lane that ends because of a defect reports one unfinished delivery, since it may have had deliveries in flight.
+    /// A lane that ends because of a defect reports one unfinished delivery, since deliveries may have been in flight.
     @Test mutating func aLaneThatEndsDuringTheDrainDoesNotDelayTheDrain() {
         transcript.reachSteady()
         stop(at: 10)

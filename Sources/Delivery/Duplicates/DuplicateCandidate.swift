@@ -31,7 +31,8 @@ struct DuplicateCandidate: Hashable {
     }
 
     /// Returns whether the candidate can be a redelivery of a delivery that was unacknowledged on a channel when the
-    /// channel was lost, at `loss`. If the request moved to the quarantine before the loss, the candidate is another delivery.
+    /// channel was lost, at `loss`. If the request moved to the quarantine before the loss, the candidate is another
+    /// delivery.
     func mayFollow(_ loss: MonotonicTime) -> Bool {
         guard !isRedelivered, let movedAt else { return true }
         // The header contains whole milliseconds, so the move may be up to one millisecond later than `movedAt`.

@@ -29,8 +29,8 @@ struct BadMessage {
 
     static let bodyBytesMax = 1 << 20
 
-    /// Returns `count` messages that cycle through all kinds and the examples, then the large messages, and then messages
-    /// whose headers are nested to the limit.
+    /// Returns `count` messages that cycle through all kinds and the examples, then the large messages, and then
+    /// messages whose headers are nested to the limit.
     ///
     /// The same seed produces the same messages.
     static func make(_ count: Int, seed: UInt64) throws -> [BadMessage] {

@@ -52,8 +52,8 @@ extension ChangingWorkerTests {
             await fixture.testClient.close()
         }
 
-        /// The number of requests in flight when the drain began, and the requests with a result or in a wait queue after
-        /// the worker has exited.
+        /// The number of requests in flight when the drain began, and the requests with a result or in a wait queue
+        /// after the worker has exited.
         private struct DrainSummary {
             var inFlight = 0
             var reported: Set<String> = []
