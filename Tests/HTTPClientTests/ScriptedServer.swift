@@ -18,7 +18,7 @@ enum ScriptedServer {
 
     static let authority = try! CertificateAuthority.make(name: "Tests")
 
-    /// Calls `talk` with the server's port. Returns the input of each connection.
+    /// Runs the server while `talk` runs with its port. Returns the input of each connection.
     @discardableResult
     static func run(
         _ answer: String, then ending: Ending = .closed, usesTLS: Bool = false,

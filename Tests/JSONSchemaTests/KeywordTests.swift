@@ -42,7 +42,7 @@ struct KeywordTests {
         #expect(without7.map(\.message) == [#"lacks the property "n7""#])
     }
 
-    /// A schema has the same verdicts inside each applicator, at some depth.
+    /// A schema has the same verdicts inside a reference and inside applicators such as `allOf` and `items`.
     @Test(arguments: assertionCases + applicatorCases)
     func keywordBelowOthers(_ test: KeywordCase) throws {
         let wrapped = [

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// The documentation of the schemas in `schemas/` for readers and editors: each property and definition has a title, a
-/// description and examples.
+/// description, and examples, a default or fixed values.
 struct SchemaDocumentationTests {
     @Test(arguments: ContractExample.schemas)
     func everyPropertyIsDocumented(_ name: String) throws {
@@ -77,8 +77,8 @@ extension JSONValue {
         ["title", "description"].filter { self[$0]?.string?.isEmpty ?? true }.map { "\(pointer) has no \($0)" }
     }
 
-    /// Returns the properties and definitions at all depths: those of the conditional rules if `inRules`, else all
-    /// others.
+    /// Returns the properties and definitions at all depths: those of rules (`then`, `else`, `allOf`, `anyOf` and
+    /// `oneOf`) if `inRules`, else all others.
     fileprivate func declarations(inRules: Bool) -> [Declaration] {
         var found: [Declaration] = []
         collect("", isRule: false) { declaration, isRule in if isRule == inRules { found.append(declaration) } }

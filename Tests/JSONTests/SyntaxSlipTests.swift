@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Common mistakes. Each has its own message, and the error code of an unexpected character.
+/// Common mistakes, each with a message that names the mistake.
 struct SyntaxSlipTests {
     @Test(arguments: [
         ("\u{FEFF}{}", "a byte order mark"), ("[1,]", "a comma before"), (#"{"a":1, }"#, "a comma before"),

@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A queue keeps a message after more returns than RabbitMQ 4 allows by default. One queue is new; the other is
-    /// from an earlier version of Martlet, and a policy applies to it.
+    /// from an earlier version of Martlet, and needs a policy on RabbitMQ 4.
     @Test func returnsNeverRemoveAMessageFromAQueue() async throws {
         let broker = try await PrivateBroker.shared
         let isLimiting = try await BrokerClients.withAdmin(broker.url) { admin in

@@ -133,8 +133,8 @@ import YAML
         #expect(patience > StallDetector.iterationSecondsMax)
     }
 
-    // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's unacknowledged
-    // requests.
+    // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's
+    // unacknowledged requests.
     @Test func stopTimeoutsExceedTheDrainDeadline() throws {
         for path in Self.configurations {
             let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds
@@ -149,7 +149,7 @@ import YAML
 
     // MARK: Scaling
 
-    // The number of ready messages excludes unacknowledged messages, so the autoscaler would stop busy workers.
+    // If only ready messages counted, the autoscaler would stop busy workers.
     @Test func theAutoscalerCountsUnacknowledgedMessages() throws {
         let spec = try #require(try Self.object("ScaledObject", in: "production/autoscaler.yaml").root["spec"])
         let triggers = try #require(spec["triggers"]).elements.map { $0 }
@@ -167,11 +167,11 @@ import YAML
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // If the value were lower, the requests that each added worker holds would require yet another worker.
+        // If the value were lower, the unacknowledged requests of each added worker would require yet another worker.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 
-        // Each value is the age of the oldest request; an average over workers would be lower.
+        // The value is the 95th percentile over all workers; an average over workers would be lower.
         let age = try #require(triggers.first { $0["type"]?.string == "prometheus" })
         #expect(age["metricType"]?.string == "Value")
         #expect(age["metadata"]?["ignoreNullValues"]?.string == "false")

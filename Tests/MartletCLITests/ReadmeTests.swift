@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// The validity of the README's examples.
+/// The examples of the README and of the operators' pages, and the developers' lists of folders and targets.
 @Suite struct ReadmeTests {
     private let text: String
 

@@ -50,7 +50,8 @@ import Testing
                 """)
     }
 
-    /// The reason is printed below the row and is not cut. The reason cannot control the terminal or reveal a token.
+    /// The reason is printed below the row and is not cut. It cannot control the terminal, and shows a token only if
+    /// `reveals`.
     @Test func theReasonIsASeparateLine() {
         let table = WatchTable(width: 80, hasColors: false)
         func below(_ message: WatchedMessage, reveals: Bool = false) -> [String] {

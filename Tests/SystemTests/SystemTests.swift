@@ -3,15 +3,15 @@ import Testing
 
 /// End-to-end tests with RabbitMQ, worker processes, and the simulator over TLS.
 ///
-/// The tests share a broker. The tests run one at a time, because concurrent tests would slow each other down.
+/// Most tests share a broker. The tests run one at a time, because concurrent tests would slow each other down.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum SystemTests {}
 
-/// End-to-end tests that stop, freeze, or fill their broker.
+/// End-to-end tests that disrupt their broker: stop, freeze or fill it, or close its connections.
 ///
 /// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum BrokerFaultTests {}
 
-/// End-to-end tests of a worker that is reloaded, drained, or restarted.
+/// End-to-end tests of a worker that is reloaded, drained, or restarted, and of a request queue that is sharded.
 ///
 /// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum ChangingWorkerTests {}

@@ -127,8 +127,8 @@ final class Valve: ByteTransport {
     private(set) var allowance = Int.max
     private var isWanted = false
 
-    /// Sets the number of bytes that the transport accepts from now on. Notifies the handler if its last write was
-    /// incomplete.
+    /// Sets the number of bytes that the transport accepts from now on. If the number is not 0 and the last write was
+    /// incomplete, notifies the handler.
     func allow(_ bytes: Int) {
         allowance = bytes
         guard isWanted, bytes > 0 else { return }

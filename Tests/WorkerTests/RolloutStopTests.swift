@@ -121,7 +121,7 @@ import Testing
         transcript.expect(.versionRead("C"), at: 12)
     }
 
-    /// A lane that ends because of a defect reports one unfinished delivery, since it may have held deliveries.
+    /// A lane that ends because of a defect reports one unfinished delivery, since deliveries may have been in flight.
     @Test mutating func aLaneThatEndsDuringTheDrainDoesNotDelayTheDrain() {
         transcript.reachSteady()
         stop(at: 10)
@@ -175,7 +175,7 @@ import Testing
         transcript.expect(.ended(7), at: 11)
     }
 
-    /// Events in any order: limits hold, each generation starts once, and the worker exits once.
+    /// Events in any order: limits hold, no generation begins twice, and the worker exits at most once.
     @Test(arguments: 0..<200) func anyOrderOfEventsKeepsTheBounds(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

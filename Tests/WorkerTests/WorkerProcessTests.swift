@@ -186,7 +186,7 @@ private struct Stage {
             """)
     }
 
-    /// Returns a ready worker.
+    /// Applies the topology, starts a worker, and waits until the worker is ready.
     func worker(logLevel: String = "info") async throws -> ChildProcess {
         try writeConfiguration(logLevel: logLevel)
         try await applyTopology()
@@ -195,7 +195,7 @@ private struct Stage {
         return worker
     }
 
-    /// Returns a started worker that is not ready yet. Does not apply the topology.
+    /// Starts a worker and does not wait until it is ready. Does not apply the topology.
     func waitingWorker() async throws -> ChildProcess {
         try writeConfiguration(logLevel: "info")
         return try await start()

@@ -4,7 +4,8 @@ public import APNS
 public struct ChannelResult: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case done
-        /// A request that APNs refused, or that was not sent for a reason other than `unreachable`.
+        /// A request that APNs refused, or that the connection pool did not send for a reason other than `unreachable`.
+        /// Also a create request that was not sent, because the list request before it had this outcome.
         case refused
         /// A read or list request whose answer is missing, is unreadable, has a 5xx status, or is not from APNs. Also a
         /// create request that was not sent, because the list request before it failed in this way.
@@ -25,7 +26,7 @@ public struct ChannelResult: Sendable, Hashable {
     public var channelID: String?
     /// The storage policy of the channel that was created or read; nil for other results.
     public var storagePolicy: ChannelRequest.StoragePolicy?
-    /// The IDs of all channels; nil unless they were listed.
+    /// The IDs of all channels, from the answer to a list request; nil for other results.
     public var channels: [String]?
     /// The IDs of the channels that were created since the start of a create request with an unknown outcome. nil for
     /// other results, and if the channels could not be listed.

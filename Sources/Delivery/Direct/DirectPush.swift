@@ -4,8 +4,8 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// A sender of single requests that needs no broker. It validates each request as a lane does, pushes the request once,
-/// and reports the result.
+/// A sender of single requests that needs no broker. It validates each request as a lane does, pushes a valid request
+/// once, and reports the result.
 ///
 /// Loop-bound.
 public final class DirectPush {
@@ -46,7 +46,7 @@ public final class DirectPush {
         failures = pools.map { ConnectFailure(of: $0) }
     }
 
-    /// Pushes a request and returns its outcome.
+    /// Validates a request, pushes the request if it is valid, and returns the report.
     ///
     /// - Parameter id: The id of the request if its body contains none.
     public func send(_ body: [UInt8], id: UUIDValue) async -> Report {

@@ -5,15 +5,15 @@ import EventLoop
 struct DuplicateCandidate: Hashable {
     var channel: DuplicateMemory.Channel
     /// The wait id of the request's last round (`Attempts.rounds`); 0 before the first round. Two publishes have the
-    /// same wait id only if the first publish lacked a confirm and was repeated.
+    /// same nonzero wait id only if the first publish lacked a confirm and was repeated.
     var waitID: UInt32 = 0
     /// The wait id before the move to the quarantine; nil unless the last round was that move.
     var waitIDBefore: UInt32?
     /// The time at which a worker moved the request to the quarantine, computed from that worker's wall clock. nil
     /// unless the last round was that move.
     var movedAt: MonotonicTime?
-    /// The broker's redelivered flag. Outside the quarantine, only a redelivery can be a delivery that a lost channel
-    /// held.
+    /// The broker's redelivered flag. Outside the quarantine, only a redelivery can be a delivery that was
+    /// unacknowledged on a lost channel.
     var isRedelivered = false
     /// The number of failed deliveries that the broker counted; at most 255. For the first delivery after a move to the
     /// quarantine, it is the number before the move.
@@ -21,30 +21,32 @@ struct DuplicateCandidate: Hashable {
     /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0
 
-    /// Returns whether the candidate can be a redelivery of the held delivery after its channel was lost, without a
-    /// delivery to another worker in between. The broker restarts its count in the quarantine, so only the first
-    /// delivery there can be a redelivery of the held delivery.
+    /// Returns whether the candidate can be a redelivery of the first delivery (`held`) after its channel was lost,
+    /// without a delivery to another worker in between. The broker restarts its count in the quarantine, so
+    /// only the initial delivery there can be a redelivery of a delivery from before the move.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID
         return isSame && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
-    /// Returns whether the candidate can be a redelivery of a delivery that a channel held when it was lost, at `loss`.
-    /// If the request moved to the quarantine before the loss, the candidate is another delivery.
+    /// Returns whether the candidate can be a redelivery of a delivery that was unacknowledged on a channel when the
+    /// channel was lost, at `loss`. If the request moved to the quarantine before the loss, the candidate is another
+    /// delivery.
     func mayFollow(_ loss: MonotonicTime) -> Bool {
         guard !isRedelivered, let movedAt else { return true }
         // The header contains whole milliseconds, so the move may be up to one millisecond later than `movedAt`.
         return movedAt + .milliseconds(1) > loss
     }
 
-    /// Returns whether the candidate returned from the wait queue to which the held request is still being published.
+    /// Returns whether the candidate returned from the wait queue to which the first delivery (`held`) is still being
+    /// published.
     func returnsFromWait(of held: DuplicateTable.Held) -> Bool {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
     }
 
-    /// Returns whether the candidate is a repeated publish of the held delivery. A redelivery does not count, since
-    /// another process may have processed it.
+    /// Returns whether the candidate is a repeated publish of the first delivery (`held`). A redelivery does not count,
+    /// since another process may have processed it.
     func isRepublish(of held: DuplicateTable.Held) -> Bool { !isRedelivered && waitID != 0 && waitID == held.waitID }
 }
 

@@ -154,7 +154,7 @@ public final class DuplicateMemory: @unchecked Sendable {
                 if candidate.isRedelivery(of: held),
                     let lost = lost(held, candidate, settledAt: time, hasDuplicates: hasDuplicates)
                 {
-                    // Accept one redelivery only. A further redelivery is a duplicate.
+                    // Accept one redelivery for each loss of a channel. A further redelivery is a duplicate.
                     stripe.table.move(key, from: lost, to: candidate)
                     return .settled
                 }
@@ -189,8 +189,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         return held.twin.flatMap { isLost($0) ? $0 : nil }
     }
 
-    /// Registers a waiter, which is resumed when the first delivery ends. Returns false if no first delivery is in
-    /// flight.
+    /// Registers a waiter, which is resumed when the first delivery ends. Also records the relation of the waiter's
+    /// delivery to the first delivery. Returns false and records nothing if no first delivery is in flight.
     func join(_ key: DeduplicationKey, _ candidate: DuplicateCandidate, _ waiter: Waiter) -> Bool {
         stripe(of: key).withLock { stripe in
             guard case .delivering(let held) = stripe.table.find(key) else { return false }

@@ -19,8 +19,8 @@ public struct LaneConfiguration: Sendable {
     /// The request queues by descending priority of their pushes. Each queue precedes its shards, which share its
     /// priority. At least one queue.
     public var requestQueues: [RequestQueue]
-    /// The configuration of the broker connections. Each connection of the lane appends the lane, its purpose and the
-    /// worker's version to `connectionName`.
+    /// The configuration of the broker connections. Each connection of the lane appends `lane`, the lane's index,
+    /// the connection's purpose and the worker's version to `connectionName`.
     public var broker: ConnectionConfiguration
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
@@ -38,7 +38,7 @@ public struct LaneConfiguration: Sendable {
     public var worker: String
     /// The version of the worker, which is the last part of `worker`.
     public var version = "-"
-    /// The index of the lane in the process, for log lines.
+    /// The index of the lane in the process, for connection names, log lines, and shares of limits.
     public var number = 0
     /// The number of lanes of the process, which share the limits of the worker.
     public var laneCount = 1

@@ -2,7 +2,7 @@ public import APNS
 public import APNSProtocol
 public import Telemetry
 
-/// The metrics of a lane without labels of apps and queues, in cells that only this lane writes.
+/// A lane's metrics without app and queue labels. Only the lane writes to their cells.
 public final class LaneCounters: Sendable {
     /// The registry that exports the cells, summed over all lanes.
     public let registry: MetricsRegistry

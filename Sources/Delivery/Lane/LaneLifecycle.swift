@@ -2,7 +2,7 @@
 enum LaneLifecycle: Equatable {
     /// To: paused, stopping, ended.
     case running
-    /// A pause by an operator. To: running, stopping, ended.
+    /// A pause by an operator, or by `Lane.stopConsuming` before a drain. To: running, stopping, ended.
     case paused
     /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.

@@ -38,7 +38,7 @@ final class LaneMetrics {
     private static let outcomes = Outcome.allCases
     private static let environments = APNSEnvironment.allCases
 
-    /// The metrics without labels of apps and queues.
+    /// The metrics without app and queue labels.
     let counters: LaneCounters
     /// Two cells for each queue; redeliveries have odd indices.
     private var deliveries: CounterTable

@@ -17,7 +17,7 @@ public struct RequestQueue: Sendable, Hashable {
     /// of queues.
     public func shared(among shards: [String]) -> [RequestQueue] {
         let (share, rest) = prefetch.quotientAndRemainder(dividingBy: shards.count + 1)
-        // With shards, the queue itself receives few new requests, so the shards get the remainder first.
+        // With shards, the queue itself receives few new requests, so only shards get the remainder.
         let prefetches = (0...shards.count).map { max(1, share + ($0 < rest ? 1 : 0)) }
         let own = RequestQueue(name: name, prefetch: prefetches[shards.count], shardOf: shardOf)
         return [own] + zip(shards, prefetches).map { RequestQueue(name: $0, prefetch: $1, shardOf: name) }

@@ -2,13 +2,14 @@ import EventLoop
 
 /// The limits of one app in one lane, which determine when a request of the app may be pushed.
 ///
-/// A request whose scheduled slot is near waits in the lane, if few requests wait there. Any other request waits at the
-/// broker until its slot, so one wait suffices regardless of its length.
+/// A request without a permit waits in the lane if its scheduled slot is near and few requests wait there. Otherwise,
+/// it waits at the broker until its slot, so one wait suffices unless the slot is too far away to be planned.
 ///
 /// Pure: its methods have the time and the events as parameters. The rate follows GCRA, the generic cell rate
 /// algorithm.
 struct AppLimit {
-    /// The duration of a burst. After a pause, the pushes that the rate allows in this time may be sent together.
+    /// The duration of a burst. After an idle period, the pushes that the rate allows in this time may be sent
+    /// together.
     static let burstMilliseconds: Int64 = 100
     /// The longest time until a slot that counts as near.
     static let nearMilliseconds: Int64 = 1000

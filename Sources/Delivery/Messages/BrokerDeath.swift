@@ -2,7 +2,8 @@ package import AMQP
 import BrokerTopology
 
 /// The last dead-lettering of a message by the broker, from the header `x-death`
-/// (https://www.rabbitmq.com/docs/dlx#effects-on-messages).
+/// (https://www.rabbitmq.com/docs/dlx#effects-on-messages). A later rejection in the queue of expired requests does
+/// not count.
 package struct BrokerDeath {
     /// The reason: `rejected`, `expired`, `maxlen` or `delivery_limit`.
     package var reason: String?

@@ -29,7 +29,7 @@ extension DeliveryRecord {
     /// The deadline in UNIX seconds, the unit of APNs. Rounded up, so that a request that arrived in time is pushed.
     var deadlineSeconds: Int64? { deadlineMilliseconds.map { $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0) } }
 
-    /// Appends the deadline for the next delivery of the request, since the broker removes the property `expiration`.
+    /// Appends the deadline for the next delivery of the request, which is republished without `expiration`.
     func copyDeadline(to headers: inout FieldTable) {
         guard let deadlineMilliseconds else { return }
         headers.append(MessageHeaderName.expiresAt, .integer(deadlineMilliseconds))

@@ -11,7 +11,7 @@ import EventLoop
 final class DeliveryRecord: PublishReceiver, PushReceiver {
     /// The operation that the record waits for.
     enum Stage {
-        /// No pending operation: a stage processes the record, or a component holds it.
+        /// No push and no publish.
         case received
         case pushing(InFlightPush)
         case publishing(Settlement)

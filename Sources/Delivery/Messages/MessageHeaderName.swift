@@ -11,7 +11,7 @@ package enum MessageHeaderName {
     package static let waitIDBefore = "push-wait-id-before"
     /// The number of failed deliveries before the move to the quarantine.
     package static let deliveriesBefore = "push-deliveries-before"
-    /// The number of consecutive rounds, up to the last round, in which the request was held.
+    /// The number of rounds since the last attempt in which the request was held.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"
@@ -53,12 +53,13 @@ package enum MessageHeaderName {
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
     ]).union(provenance)
 
-    /// The origin of a request. Workers trust these headers only if a worker wrote them (``Provenance``).
+    /// The origin of a request. Workers (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if
+    /// a worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker,
     ]
 
-    /// Headers that concern a single round.
+    /// Headers that a worker sets or omits in each round. A republish never copies them as headers of the producer.
     package static let singleRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,

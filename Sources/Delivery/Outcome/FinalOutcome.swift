@@ -1,4 +1,4 @@
-/// The outcome of a completed request, with the values that its result and dead letter report.
+/// The outcome of a completed request, with the details that its result and its dead letter report.
 public struct FinalOutcome: Sendable, Hashable {
     public var outcome: Outcome
     /// The answer of APNs that led to the outcome; nil if no answer led to the outcome.

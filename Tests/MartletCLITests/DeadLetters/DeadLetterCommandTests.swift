@@ -113,7 +113,7 @@ import Testing
         let letters = (0..<5).map { dead.letter($0) }
         try await dead.publish(letters)
         try await dead.wear(5, times: 15)
-        // Each scan except the last counts as a failed delivery.
+        // Each scan counts as a failed delivery.
         let known = try await dead.stats(whereManagementShows: [
             ("3.10.8", #"{"effective_policy_definition":{}}"#),
             ("4.2.0", #"{"effective_policy_definition":{"delivery-limit":-1}}"#),
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    // A limit may end a scan before the dead letter is read.
+    // `--limit` may end a scan before a requested dead letter is read.
     @Test func anUnreadIDIsNotReportedAsMissing() async throws {
         let dead = try await DeadLetterQueue("unseen")
         try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2)])
@@ -497,7 +497,7 @@ import Testing
         #expect(try await dead.count() == 2)
     }
 
-    /// The remedy is a complete command.
+    /// The remedy contains a complete command for each configured request queue.
     @Test func anUnknownRequestQueueIsReportedWithCompleteCommands() async throws {
         let dead = try await DeadLetterQueue("whither")
         let directory = try TemporaryDirectory()
@@ -549,7 +549,7 @@ import Testing
         #expect(try await dead.consume(1, from: "requests").count == 1)
     }
 
-    /// The same message may have failed several times. The command does not guess which dead letter to edit.
+    /// The same request may have failed several times. The command does not guess which dead letter to edit.
     @Test func anAmbiguousIDIsNotEdited() async throws {
         let dead = try await DeadLetterQueue("several")
         var letters = (0..<3).map { dead.letter($0 == 2 ? 1 : $0) }

@@ -79,7 +79,7 @@ import Testing
         #expect(try await broker.consume(1, from: "wait.1h.1").count == 1)
     }
 
-    // A request that the command holds cannot return when its delay ends.
+    // A request that the command has received but not acknowledged cannot return when its delay ends.
     @Test func aPacedBringBackHoldsFewRequests() async throws {
         let broker = try await DeadLetterQueue("paced", deliveryLimit: nil)
         try await broker.publish((0..<300).map { waiting(broker, $0, code: "Shutdown") })
@@ -88,7 +88,7 @@ import Testing
                 + ["--url", broker.url, "--prefix", broker.prefix])
         let line = try await command.output.line { $0.contains("brought_back") }
         #expect(try JSONDocument(line).root["event"]?.string == "brought_back")
-        // If the command held all 300 requests, no request would be ready.
+        // If all 300 requests were unacknowledged, no request would be ready.
         #expect(try await broker.count(in: "wait.1h.1") > 200)
         command.send(signal: SIGINT)
         #expect(try await command.exit().status == .exited(130))

@@ -305,7 +305,7 @@ import Text
             ])
     }
 
-    /// The table shows a queue that has no consumers and no messages.
+    /// The table shows a request queue without consumers and messages, but no empty wait queue.
     @Test func anUnusedQueueIsShown() throws {
         let names = ["push.requests", "push.wait.30s.1"]
         let status = Self.status(queues: names.map { .init(name: $0) })

@@ -83,7 +83,7 @@ extension SystemTests {
 }
 
 extension SystemFixture {
-    /// The number of requests that the worker has published to wait queues.
+    /// The number of publishes to wait queues.
     fileprivate var heldCount: Int {
         get async { await testClient.collected("\(prefix).overheard").count }
     }

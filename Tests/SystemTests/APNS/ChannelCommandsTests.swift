@@ -133,7 +133,8 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The worker's user may not publish to the default exchange. The broker closes the channel, and the reply is lost.
+        /// The worker's user may not publish to the default exchange. The broker closes the channel, and the worker
+        /// publishes the reply to the results exchange.
         @Test func aMissingReplyPermissionIsReportedByResultsAndDoctor() async throws {
             let name = "reply-denied"
             let fixture = try await Self.fixture(name)
@@ -204,7 +205,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Deletes the command queue and checks that pushes continue.
+        /// Deletes the command queue. Pushes continue, and the worker consumes from the queue again once it exists.
         @Test func aMissingCommandQueueIsLoggedAndConsumedAgain() async throws {
             let fixture = try await Self.fixture("commands-lost")
             try await fixture.testClient.declare("shop.lost", [:])
@@ -271,7 +272,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Closes the connection, so that the broker redelivers a command that the worker still executes.
+        /// Closes the worker's connections, so that the broker redelivers a command that the worker still executes.
         @Test func aCommandWhoseConnectionIsLostIsRepliedToOnce() async throws {
             let fixture = try await Self.fixture("lost", simulator: ["--delay-ms", "3000"])
             // The worker has its own broker user, so that the test closes no other connections.

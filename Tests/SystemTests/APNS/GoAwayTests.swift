@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Repeated GOAWAY frames on the only connection of a pool while two workers push.
+    /// Repeated GOAWAY frames on the only connection of each pool while two workers push.
     @Suite struct GoAways {
         private static let samples = LongForm.pick(20_000, short: 4000)
         private static let goAways = 8

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A network whose only way out is an HTTP proxy.
+    /// A worker that connects to APNs through an HTTP proxy.
     @Suite struct Proxies {
         @Test func pushesUseTheProxyAndItsRefusalIsReported() async throws {
             try await onEpollLoop { loop in
@@ -32,7 +32,7 @@ extension SystemTests {
                 let held = Sample.make(20, from: 100)
                 try await fixture.publish(held)
                 var sentence = ""
-                // The lane also probes the other endpoint, and its breaker logs the same message.
+                // The lane also probes the other endpoint, whose breaker logs the same message.
                 while !sentence.contains(":\(fixture.port)") {
                     sentence = try await worker.waitForLog("breaker opened, pushes held").root["error"]?.string ?? ""
                 }

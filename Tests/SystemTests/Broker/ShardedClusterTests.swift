@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Failures of nodes and workers with four shards on a cluster of three nodes and two workers.
+    /// Failures of nodes and workers. Two workers consume from four shards on a cluster of three nodes.
     ///
     /// Every request gets a result, and no request is lost. All tests share one cluster. `deploy/trial/cluster` runs
     /// the tests, because they take minutes.

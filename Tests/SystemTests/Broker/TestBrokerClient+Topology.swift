@@ -15,7 +15,7 @@ extension TestBrokerClient {
         try await brokerAdmin.declareQueue(queue, arguments: arguments)
     }
 
-    /// Declares a queue that does not belong to the topology and binds it to an exchange.
+    /// Declares a queue that does not belong to the topology. Binds the queue to an exchange.
     func bind(_ queue: String, to exchange: String, _ routingKey: String) async throws {
         try await brokerAdmin.declareQueue(queue)
         try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: routingKey)
@@ -26,7 +26,7 @@ extension TestBrokerClient {
         try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: "")
     }
 
-    /// Declares a queue that receives each message published to the fanout exchanges, and collects from the queue.
+    /// Declares a queue that receives each message published to the fanout exchanges. Collects from the queue.
     func tap(_ exchanges: [String], as queue: String) async throws {
         try await brokerAdmin.declareQueue(queue)
         for exchange in exchanges { try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: "") }

@@ -127,7 +127,8 @@ private struct Mismatches {
         if let violation = try deadLetter.violation(ofHeaders: letter) { add("\(message.kind): \(violation)") }
     }
 
-    /// Compares the number of results by reason, since the result of an unreadable message has no request ID.
+    /// Checks the schema and outcome of each result. Compares the number of results by reason, since the result of an
+    /// unreadable message has no request ID.
     mutating func check(_ results: [IncomingMessage], of messages: [BadMessage]) throws {
         var wanted: [String: Int] = [:]
         for message in messages { wanted["\(message.deadClass) \(message.code)", default: 0] += 1 }

@@ -29,8 +29,8 @@ struct BadMessage {
 
     static let bodyBytesMax = 1 << 20
 
-    /// Returns `count` messages that cycle through all kinds, then the large messages, and then messages whose headers
-    /// are nested to the limit.
+    /// Returns `count` messages that cycle through all kinds and the examples, then the large messages, and then
+    /// messages whose headers are nested to the limit.
     ///
     /// The same seed produces the same messages.
     static func make(_ count: Int, seed: UInt64) throws -> [BadMessage] {
@@ -103,7 +103,7 @@ struct BadMessage {
         let number = random.one(of: [
             "00", "01", "-01", "1.", "1.e3", "1e", "1e+", "-", "--1", "0x10", "1.2.3", "1e5e5", "1_0",
         ])
-        // An underscore ends the number, and is invalid after it.
+        // The underscore ends the number, and is then an unexpected character.
         return BadMessage(
             "number \(number)", request(&random, ["priority": number]), "json", number == "1_0" ? "syntax" : "number")
     }

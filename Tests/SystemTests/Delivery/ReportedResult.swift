@@ -38,7 +38,8 @@ struct Results {
         where message.properties.messageID != SystemFixture.resultsMarker {
             let result = try message.json.root
             let reported = ReportedResult(result)
-            // A result with a known body was published again after a lost confirm, or redelivered to the test.
+            // A result with a known body was published again after a lost confirm, was redelivered to the test, or
+            // reports another duplicate.
             let isKnown = !bodies.insert(message.body).inserted
             if isKnown && (message.isRedelivered || !reported.isDuplicate) { continue }
             // If the worker could not read the body, the ID is the message ID.

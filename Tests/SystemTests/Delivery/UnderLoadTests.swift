@@ -133,7 +133,7 @@ extension BrokerFaultTests {
             let queues = readsUnrouted ? ["results", "unrouted"] : ["results"]
             _ = try await fixture.results(
                 of: samples, lostMax: load.lostMax, in: queues, within: .seconds(LongForm.pick(600, short: 60)))
-            // Requests whose results were deleted may not have been pushed yet.
+            // Up to `lostMax` requests without results may not have been pushed yet.
             try await poll(until: "a push of each request") { try fixture.recorded().count >= samples.count }
             try await fixture.waitForEmptyRequestQueues()
             var accepted = 0

@@ -110,6 +110,7 @@ struct SystemFixture {
     }
 
     /// Checks that the request, expired, unrouted and wait queues are empty, and that there are `dead` dead letters.
+    /// Consumes the messages in all these queues.
     func expectNothingLeft(dead: Int = 0, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for queue in ["requests", "expired", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
             let count = try await testClient.getAll(from: queue).count
@@ -171,11 +172,11 @@ extension ChildProcess {
 }
 
 extension IncomingMessage {
-    /// The body of a result.
+    /// The body, parsed as JSON.
     var json: JSONDocument { get throws { try JSONDocument(body) } }
 }
 
 extension IncomingMessage {
-    /// Returns a string header, or "-" if it is missing.
+    /// Returns a string header; "-" if the header is missing or is no string.
     func header(_ name: String) -> String { properties.header(name)?.stringValue ?? "-" }
 }

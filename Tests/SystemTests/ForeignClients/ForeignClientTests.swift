@@ -53,7 +53,7 @@ extension ToolTests {
             try await simulator.process.terminate()
         }
 
-        /// Uses clients with default options that sign their own tokens.
+        /// Uses clients that sign their own tokens, with their default options.
         ///
         /// One client writes `iat` with a fraction, the other client writes a string.
         @Test(arguments: ["apns2", "kalyke"]) func otherClientsSignTheirOwnTokens(client: String) async throws {

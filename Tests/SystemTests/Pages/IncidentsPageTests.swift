@@ -4,8 +4,8 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The operators' page Incidents. During the incident that a section describes, its commands print the documented
-    /// output.
+    /// The operators' page Incidents. During the incident that a section describes, the section's commands print the
+    /// documented output.
     @Suite struct IncidentsPage {
         private static let shop = "com.example.shop"
         private static let news = "com.example.news"

@@ -35,7 +35,8 @@ struct PageCommand {
     }
 
     /// Runs the command in a folder with the configuration `martlet.yaml`, and returns the lines of both output
-    /// streams as a terminal shows them. Omits the lines about a slow broker.
+    /// streams as a terminal shows them. Omits the lines about a slow broker. Throws unless the command exits with
+    /// `status`.
     func run(in directory: TemporaryDirectory, status: Int32 = 0) async throws -> [String] {
         let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
         let command = text.replacing(/\/etc\/martlet\/\w+\.yaml/, with: "martlet.yaml")
@@ -53,7 +54,7 @@ struct PageCommand {
         return output.withoutBrokerNotices
     }
 
-    /// Returns whether an output matches the documented output. A line `…` of the page matches any number of
+    /// Returns whether an output has the shape of the documented output. A line `…` of the page matches any number of
     /// lines.
     func matches(_ printed: [String]) -> Bool {
         var rest = Self.shape(printed)[...]
@@ -71,8 +72,8 @@ struct PageCommand {
         return mayOmit || rest.isEmpty
     }
 
-    /// Returns output in which the values that differ between two runs are replaced: IDs, ages, numbers, hosts,
-    /// files, and the prefix of the topology.
+    /// Returns the nonempty lines of an output, in which the values that differ between two runs are replaced, such as
+    /// IDs, ages, numbers, hosts, files, and the prefix of the topology.
     static func shape(_ output: [String]) -> [String] {
         output.filter { !$0.isEmpty }.map { line in
             line.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")

@@ -43,7 +43,7 @@ struct Alerts {
         return Set(text.matches(of: /alertname="(\w+)"/).map { String($0.output.1) })
     }
 
-    /// Adds the labels that a scrape adds to a series.
+    /// Returns the series with the labels that a scrape adds.
     private static func withInstance(_ series: String) -> String {
         let labels = #"instance="127.0.0.1:9780",job="martlet""#
         guard let brace = series.firstIndex(of: "{") else { return "\(series){\(labels)}" }

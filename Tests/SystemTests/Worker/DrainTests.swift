@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// A worker that is stopped while responses take 100 ms and hundreds of pushes are in flight.
+    /// A worker that is stopped while hundreds of pushes are in flight.
     @Suite struct Drain {
         private static let drainDeadlineSeconds = 20
 
@@ -52,8 +52,8 @@ extension ChangingWorkerTests {
             await fixture.testClient.close()
         }
 
-        /// The number of requests in flight when the drain began, and the requests with a result or in a wait queue after
-        /// the worker has exited.
+        /// The number of requests in flight when the drain began, and the requests with a result or in a wait queue
+        /// after the worker has exited.
         private struct DrainSummary {
             var inFlight = 0
             var reported: Set<String> = []

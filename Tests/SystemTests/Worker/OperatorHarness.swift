@@ -103,7 +103,7 @@ final class OperatorHarness {
         _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         var (code, lines) = try await run(["status", "--socket", socket])
-        // The worker may probe some routes several times before all of them are held.
+        // The worker may probe some routes several times before it is no longer ready.
         for _ in 0..<20 where unready != nil && code != 1 {
             await fixture.testClient.sleep(for: .milliseconds(200))
             (code, lines) = try await run(["status", "--socket", socket])

@@ -96,7 +96,7 @@ extension ChangingWorkerTests {
             #expect(Set(inSandbox.map { $0.root["apns_id"]?.string }) == Set(sandbox.map(\.id)))
         }
 
-        /// Switches all files with one symbolic link, as Kubernetes does for a volume.
+        /// Switches the folder of the key file with one symbolic link, as Kubernetes does for a volume.
         @Test func aKeyBehindASwitchedSymbolicLink() async throws {
             let key = try FixtureKey("LINKEDKEY1", apps: ["com.example.linked"])
             let fixture = try await SystemFixture("reload-link", SystemFixture.Options(keys: [key], delays: ["1s"]))

@@ -9,7 +9,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// Export of spans to a collector. If the collector is unreachable, slow or refuses spans, only spans are lost.
+/// Export of spans to a collector. If the collector is unreachable or slow, or refuses spans, only spans are lost.
 @Suite struct SpanExporterTests {
     @Test func completedSpansArePosted() async throws {
         try await Harness.run { harness in
@@ -88,7 +88,7 @@ import Testing
             harness.export(SpanBuffer.spansMax)
             harness.export(7)
             #expect(harness.exporter.queue.droppedCount == 7)
-            // A worker that exits does not wait for the collector.
+            // A worker that exits waits for the collector only for a limited time.
             #expect(!harness.exporter.queue.close(withinMilliseconds: 1))
         }
     }

@@ -47,7 +47,7 @@ struct PageFixture {
         try await ChildProcess(command(payload, device, headers))
     }
 
-    /// Pushes `requests` times to 50 devices. Throws unless each push is answered with 200.
+    /// Sends `requests` pushes to 50 devices. Throws unless each push is answered with 200.
     func load(_ requests: Int) async throws {
         let load = try LoadGenerator(
             connections: 1, streams: 10, devices: 50, authorization: try simulator.authorization(), in: directory)
@@ -63,7 +63,8 @@ struct PageFixture {
             + ["https://127.0.0.1:\(simulator.port)/3/device/\(device)"]
     }
 
-    /// Presses the Tab key until an element of `selector` has the focus. Records an issue after `pressesMax` presses.
+    /// Presses the Tab key until an element that matches `selector` has the focus. Records an issue after `pressesMax`
+    /// presses.
     func tab(to selector: String, atMost pressesMax: Int = 80) async throws {
         for _ in 0..<pressesMax {
             try await browser.press(.tab)
@@ -75,7 +76,7 @@ struct PageFixture {
     /// Closes the browser and stops the simulator.
     ///
     /// Checks that the page has requested nothing from other origins and that its console is empty. Writes a
-    /// screenshot.
+    /// screenshot if MARTLET_PICTURES is set.
     ///
     /// - Parameter allowsConsoleMessages: Whether the page may have logged to its console.
     func end(allowsConsoleMessages: Bool = false) async throws {

@@ -1,4 +1,4 @@
-/// Sample pushes for every style of the page.
+/// Sample pushes and faults for the tests of the page.
 enum Samples {
     struct Push {
         var json: String
@@ -39,7 +39,7 @@ enum Samples {
         ]
     }
 
-    /// One fault of each kind, with all the members that the page can show.
+    /// Faults of different kinds, with the members that the page can show.
     ///
     /// The first fault leaves pushes to devices that start with `ff` unanswered.
     static let faults: [String] = [
