@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    // A message expires only at the head of its queue, and not again in the next queue.
+    // A message expires only at the head of its queue. Its own expiration no longer applies in the next queue.
     @Test func aMessageMayExpireBeforeTheLimitOfItsQueue() {
         AMQPHarness.play { harness in
             try harness.broker.start()

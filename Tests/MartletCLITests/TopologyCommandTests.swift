@@ -6,9 +6,9 @@ import Testing
 
 /// The command `martlet topology` against scripted brokers of several versions.
 @Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
-    /// Runs `martlet topology apply` against a scripted broker of a version.
+    /// Runs `martlet topology apply` against a scripted broker that reports this RabbitMQ version.
     ///
-    /// - Parameter queues: existing queues with the arguments of earlier versions.
+    /// - Parameter queues: existing queues, declared as by earlier versions of Martlet.
     private func apply(
         at version: String, where queues: [String] = [], _ options: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {

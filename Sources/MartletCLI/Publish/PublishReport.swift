@@ -56,7 +56,7 @@ struct PublishReport: Equatable {
         case .confirmed: nil
         case .returned(_, let text): "no queue is bound for the message (\(text)); run: martlet topology apply"
         case .nacked: "the queue is full or unavailable"
-        case .refused(.shortStringTooLong): "id or app longer than 255 bytes"
+        case .refused(.shortStringTooLong): "a queue name or property is longer than 255 bytes"
         case .refused(.headersTooLarge): "properties do not fit in one frame"
         case .refused(.bodyTooLarge): "message too large"
         case .unknown(let error) where error.code == .notFound, .notSent(let error) where error.code == .notFound:

@@ -8,7 +8,7 @@ import HTTPClient
 import Text
 import Threads
 
-/// A lookup of the causes of missing results at the broker and at this machine's workers. Prints the causes.
+/// A query of the broker and of this machine's workers for the causes of missing results. Prints the causes.
 struct ResultLookup: Sendable {
     /// The delay before the first lookup. A healthy worker publishes a result sooner.
     private static let firstDelaySeconds = 3

@@ -36,7 +36,7 @@ struct WatchedEnvelope {
         guard (try? JSONDocument(body, limits: Self.limits)) != nil else {
             return json.member("body_base64", Base64.encode(writer.isOff ? body : writer.bytes(body)))
         }
-        // In JSON, these characters occur only between values, because strings contain them only as escapes.
+        // Line breaks and tabs in JSON occur only between tokens, because strings contain them only as escapes.
         let line = writer.bytes(body).map { [0x0A, 0x0D, 0x09].contains($0) ? UInt8(ascii: " ") : $0 }
         json.key("body")
         // A number with as many digits as a token is no longer a number after shortening.
