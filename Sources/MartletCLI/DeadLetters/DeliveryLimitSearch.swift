@@ -33,7 +33,7 @@ extension DeadLetterOptions {
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(
-            "martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit (the management API shows a new policy after seconds)"
+            "martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit (the management API shows a new policy only after some seconds)"
                 .printable)
         return false
     }
