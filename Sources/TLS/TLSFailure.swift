@@ -70,7 +70,7 @@ enum TLSFailure {
     }
 
     private static func refused(_ alert: OpenSSLErrors.Entry, _ place: String) -> TransportError {
-        TransportError(.certificateRefused, "\(place): the peer does not accept our certificate (\(alert.text))")
+        TransportError(.certificateRefused, "\(place): the peer does not accept the local certificate (\(alert.text))")
     }
 
     static func protocolMissing(_ wanted: [String], place: String) -> TransportError {

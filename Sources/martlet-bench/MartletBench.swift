@@ -16,7 +16,8 @@ extension Program {
             Compare Martlet with baselines, which are minimal C programs that do the same work. The programs run in
             alternation, and reports contain the medians of all samples. Do not compare figures of different runs.
 
-            Build martlet-bench with deploy/build. For the command instructions, use deploy/check/simulate 100 instead.
+            Build martlet-bench with deploy/build. For the command instructions, build with
+            deploy/check/simulate 100 instead.
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,

@@ -62,7 +62,8 @@ import Testing
         #expect(found.faults.count == (isFull ? 1 : 0), "\(found.faults)")
         guard let fault = found.faults.first else { return }
         #expect(
-            fault.text.hasSuffix("policy cap) and refuses more messages: results cannot be published, and workers stop")
+            fault.text.hasSuffix(
+                "policy cap) and refuses more messages: results cannot be published, and workers stop consuming")
         )
         #expect(
             fault.remedy == "consume from own, or raise \(bytes == 0 ? "max-length" : "max-length-bytes") in policy cap"

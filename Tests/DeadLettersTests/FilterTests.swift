@@ -85,7 +85,7 @@ import Testing
         ("class == \"apns\\", 9, "the string has no closing quote"),
         ("class == 3", 9, #"the field must be compared with a string, such as "apns""#),
         ("age < 5", 6, "the field must be compared with a duration, such as 90s or 2h"),
-        ("age < 5w", 7, "invalid unit of a duration (expected ms, s, m, h or d)"),
+        ("age < 5w", 7, "the unit of a duration must be ms, s, m, h or d"),
         ("body.n < 5m", 9, "only age can be compared with a duration"),
         ("status contains \"4\"", 7, "the operator requires a string field"),
         ("class", 5, "expected ==, !="),

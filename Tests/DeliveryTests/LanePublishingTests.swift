@@ -26,7 +26,7 @@ import Testing
         #expect(
             harness.publishingFailure
                 == "exchange push.dead: a queue is full or refuses the message: consume from it, or raise its "
-                + "limit (rabbitmqctl list_policies)")
+                + "limit; to list policies, run: rabbitmqctl list_policies")
         harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })
         #expect(harness.publishingFailure == nil && harness.deadLetters.count == 1)

@@ -52,7 +52,7 @@ import Testing
 
     // Without any answer, the network is the probable cause. A wrong certificate is reported without a wait.
     @Test(arguments: [
-        (SimulatedNetwork.State.wrongCertificate, "certificate", 1, "check its issuer"),
+        (SimulatedNetwork.State.wrongCertificate, "certificate", 1, "check the certificate's issuer"),
         (.refused, "unreachable", 8, "check DNS and firewalls on this host"),
     ])
     func theStatusReportsWhyNoConnectionOpens(

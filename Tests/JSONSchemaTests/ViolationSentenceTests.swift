@@ -75,7 +75,7 @@ struct ViolationSentenceTests {
         (#"{"not":{"const":5}}"#, "5", "The value must not be 5."),
         (#"{"not":{"enum":[5,6]}}"#, "5", "The value must not be one of 5, 6."),
         (#"{"not":{"type":["null","array"]}}"#, "[]", "The value must not be null or an array."),
-        (#"{"not":{"minimum":2}}"#, "5", "The value must not be what the schema excludes here."),
+        (#"{"not":{"minimum":2}}"#, "5", "The value must not match the schema of not."),
         (
             #"{"oneOf":[{"required":["a"]},{"required":["b"]}]}"#, #"{"a":1,"b":2}"#,
             #"The value must have exactly one of "a", "b", and has both."#

@@ -402,7 +402,7 @@ import Testing
         #expect(
             try await check("endpoints: {\(one): \(server)}") == [
                 "martlet: \(folder.file("one.yaml")): apns.endpoints overrides \(one) only: pushes to \(other) go to "
-                    + "\(host):443; also set \(other), or limit the environments of the keys"
+                    + "\(host):443; also set apns.endpoints.\(other), or under apns.keys, set environments: [\(one)]"
             ])
         #expect(try await check("endpoints: {production: \(server), sandbox: \(server)}") == [])
     }

@@ -216,7 +216,7 @@ public final class Publisher: ChannelHandler {
         let seconds = configuration.refusedSecondsMax << min(renewals, 5)
         guard status == .ready, max(since, window.oldestSentAt ?? since) + .seconds(seconds) <= now else { return }
         renewals += 1
-        channel.renew(AMQPError(.timedOut, "the broker refused everything for \(seconds) seconds"))
+        channel.renew(AMQPError(.timedOut, "the broker refused every publish for \(seconds) seconds"))
     }
 
     // MARK: - Channel

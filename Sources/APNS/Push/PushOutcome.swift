@@ -43,7 +43,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
         case .notWritten: "the connection could not write the request in time"
         case .overloaded: "too many requests wait for a connection"
         case .refused: "APNs refused the stream of the request several times"
-        case .noToken: "no provider token could be signed; check the key and the clock"
+        case .noToken: "no provider token could be signed; check the key and this machine's clock"
         case .certificateRefused: "APNs refused the certificate"
         case .expired: "the request expired while it waited for a connection"
         case .malformed: "a value is not valid in an HTTP header"

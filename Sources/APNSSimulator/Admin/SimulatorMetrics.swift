@@ -31,7 +31,7 @@ struct SimulatorMetrics {
                 "requests", "Complete requests.", counters[service].requests,
                 ["environment": service.environment.rawValue, "service": service.kind.rawValue])
         }
-        gauge("requests_in_flight", "Complete requests without a response yet.", counters.inFlight)
+        gauge("requests_in_flight", "Complete requests that wait for a response.", counters.inFlight)
         count("requests_malformed", "Requests reset because they violated HTTP.", counters.requestsMalformed)
         count("requests_abandoned", "Requests whose stream ended before the response.", counters.requestsAbandoned)
         count("requests_without_id", "Requests without a valid apns-id or apns-request-id.", counters.requestsWithoutID)

@@ -72,7 +72,7 @@ struct Announcement {
                 lines.append("  make the client trust \(directory)/\(DemonstrationFile.authority.rawValue)")
             }
         } else if startup.isDemonstrationState || options.certificateFile == nil {
-            lines.append("  to write the key and the authority for a client: --write-demo DIR")
+            lines.append("  to write the key and the authority for a client, pass --write-demo DIR")
         }
         if options.certificateFile == nil {
             lines.append(

@@ -84,9 +84,9 @@ public struct QueueConditions: Sendable {
         if names.requestQueuesAndShards.contains(queue) { return "requests cannot be published" }
         let exchanges = snapshot?.bindings.filter { $0.queue == queue }.map(\.exchange) ?? []
         if exchanges.contains(names.resultsExchange) || exchanges.contains(names.unroutedExchange) {
-            return "results cannot be published, and workers stop"
+            return "results cannot be published, and workers stop consuming"
         }
-        return "workers cannot publish to it, and stop"
+        return "workers cannot publish to it, and stop consuming"
     }
 }
 

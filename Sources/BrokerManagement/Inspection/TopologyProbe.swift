@@ -50,7 +50,7 @@ struct TopologyProbe {
             findings.append(
                 TopologyFinding(
                     subject: "arguments of \(undeclarable) exchanges and queues", state: .unseen,
-                    advice: "shown only to a user with the permission to declare them, or by amqp.management_url"))
+                    advice: "visible only to a user that may declare them, or with amqp.management_url set"))
         }
         findings.append(
             TopologyFinding(

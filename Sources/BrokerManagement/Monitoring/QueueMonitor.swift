@@ -10,7 +10,7 @@ public final class QueueMonitor {
     private static let closeDeadlineSeconds = 1
     /// The remedy for unrouted results.
     public static let unroutedAdvice =
-        "a queue or its binding is missing: run martlet topology apply, or bind a queue by result.#; "
+        "a queue or its binding is missing: run martlet topology apply, or bind a queue with the key result.#; "
         + "then run martlet unrouted replay"
 
     private let admin: BrokerAdmin

@@ -104,7 +104,8 @@ package struct WorkerConfiguration: Sendable {
             else { return [] }
             return [
                 "apns.endpoints overrides \(overridden[0].rawValue) only: pushes to \(other.rawValue) go to "
-                    + "\(server(of: other).endpoint); also set \(other.rawValue), or limit the environments of the keys"
+                    + "\(server(of: other).endpoint); also set apns.endpoints.\(other.rawValue), or under apns.keys, set "
+                    + "environments: [\(overridden[0].rawValue)]"
             ]
         }
 

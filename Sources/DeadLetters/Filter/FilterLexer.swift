@@ -81,7 +81,7 @@ struct FilterLexer {
         guard place > unitStart else { return .number(value) }
         let unit = String(decoding: source[unitStart..<place], as: UTF8.self)
         guard let milliseconds = Self.unitMilliseconds[unit] else {
-            throw FilterError(offset: unitStart, message: "invalid unit of a duration (expected ms, s, m, h or d)")
+            throw FilterError(offset: unitStart, message: "the unit of a duration must be ms, s, m, h or d")
         }
         return .duration(value * milliseconds)
     }

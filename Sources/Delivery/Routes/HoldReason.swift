@@ -29,7 +29,8 @@ extension HoldReason {
         case .certificate:
             self.init(
                 "certificate",
-                "\(error.message): check its issuer (openssl s_client -showcerts), ca-certificates, and the clock")
+                "\(error.message): check the certificate's issuer (openssl s_client -showcerts), the package "
+                    + "ca-certificates, and the clock of the worker's machine")
         case .proxy:
             self.init(
                 "unreachable", "\(error.message): check apns.proxy or HTTPS_PROXY, and the rules of the proxy")

@@ -27,7 +27,7 @@ struct RouteAttribution: Sendable, Hashable {
             self.init(answer)
         case .notSent(.noToken):
             let cause = HoldReason(
-                "token", "Cannot sign a provider token with this key: check the clock of the machine.")
+                "token", "Cannot sign a provider token with this key: check the clock of the worker's machine.")
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
         case .notSent(.certificateRefused(let refusal)):
             self.init(endpoint: .nothing, credential: .bad(HoldReason(refusal)), topic: .nothing)
@@ -108,7 +108,7 @@ extension HoldReason {
         self.init(
             Self.unansweredCode,
             "Connections open, but end before a push on them is answered (\(error.message)). If another credential "
-                + "works there, check that this credential was not revoked and is for this environment. Otherwise "
+                + "works at this endpoint, check that this one was not revoked and is for this environment. Otherwise "
                 + "check that apns.endpoints names APNs, and check any proxy or firewall on the path.")
     }
 
@@ -116,9 +116,9 @@ extension HoldReason {
         let sentence =
             switch answer.reason {
             case .expiredProviderToken:
-                "APNs treats new provider tokens as expired: check the clock of the machine."
+                "APNs treats new provider tokens as expired: check the clock of the worker's machine."
             case .badEnvironmentKeyIDInToken:
-                "The key is not for this environment: set environments of the key in apns.keys."
+                "The key is not for this environment: under apns.keys, set environments to the key's environment."
             case .badCertificate, .badCertificateEnvironment: Self.certificateAdvice
             case .featureNotEnabled:
                 "Broadcasts are not enabled for the app: enable the capability at its identifier in Apple's developer "

@@ -85,7 +85,7 @@ struct ViolationText {
         case .format(let format): return "must be of the format \(format.rawValue)"
         case .uniqueItems: return "must not have the same element twice"
         case .contains(let rule): return contained(schema.containments[rule], location)
-        case .not: return "must not \(excluded(schema.value(location.place)) ?? "be what the schema excludes here")"
+        case .not: return "must not \(excluded(schema.value(location.place)) ?? "match the schema of not")"
         case .anyOf(let list), .oneOf(let list):
             return required(location.place, found.node) ?? constants(location.place, found) ?? types(list, found.node)
                 ?? choices(found) ?? alternatives(location, found)

@@ -79,7 +79,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
             """,
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
-            .filter, OptionSyntax(name: "all", help: "send every dead letter without confirmation"),
+            .filter, OptionSyntax(name: "all", help: "send every dead letter without asking for confirmation"),
             .limit("maximum number of dead letters to send"),
             OptionSyntax(name: "rate", value: "N/s", help: "maximum number of messages per second"),
             OptionSyntax(name: "dry-run", help: "only print what would be sent"),
@@ -156,11 +156,11 @@ struct DeadLettersEditCommand: MessageQueueCommand {
         path: ["dead-letters", "edit"],
         summary: "Edit a dead letter's body in $EDITOR and send it.",
         discussion: """
-            Write the body to a file of mode 0600, run the editor, and check the result; repeat until the body is valid. Then
-            publish it as a redrive does, with the dead letter's ID in push-edited-from, and remove the dead letter. No
-            message is held while the editor is open. If several dead letters have the ID, choose one with --where. An
-            unchanged body is not sent. If only its content-encoding is wrong, ask whether to send the body without it;
-            --yes answers yes.
+            Write the body to a file of mode 0600, run the editor, and check the result; repeat until the body is valid.
+            Then publish it as a redrive does, with the dead letter's ID in push-edited-from, and remove the dead
+            letter. No message is unacknowledged while the editor is open. If several dead letters have the ID, choose
+            one with --where. An unchanged body is not sent. If only its content-encoding is wrong, ask whether to send
+            the body without it; --yes answers yes.
 
             \(DeadLettersText.filters)
             """,

@@ -7,8 +7,8 @@ extension OptionSyntax {
     static let reveal = OptionSyntax(name: "reveal", help: "show complete device tokens")
     static let deliveryLimit = OptionSyntax(
         name: "delivery-limit", value: "N|none",
-        help: "delivery limit of the queue (default: the limit that amqp.management_url shows, else "
-            + "\(DeadLetterOptions.deliveryLimitDefault), as in RabbitMQ 4)")
+        help: "delivery limit of the queue (default: the limit from the management API, if "
+            + "amqp.management_url is set; else \(DeadLetterOptions.deliveryLimitDefault), as in RabbitMQ 4)")
 
     static func limit(_ text: String) -> OptionSyntax {
         OptionSyntax(name: "limit", value: "N", help: text)

@@ -84,7 +84,8 @@ enum APNsFinding: Equatable {
             return .failure(
                 check, "\(place): \(credential) refused (\(reason))",
                 remedy: credential.isKey
-                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and that the clock is correct"
+                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and that this "
+                        + "machine's clock is correct"
                     : "if it has expired or was revoked, create a new one in Apple's developer account")
         case .environment(let reason):
             return .failure(
@@ -118,7 +119,8 @@ enum APNsFinding: Equatable {
         case .unreachable(let error):
             return .failure(
                 check, error?.message ?? "\(place): no connection",
-                remedy: "check that the network allows connections to this port, and that the certificate verifies")
+                remedy: "check that the network allows connections to this port, and that this machine trusts the "
+                    + "server's certificate")
         }
     }
 }

@@ -8,13 +8,13 @@ extension ExitCode {
 
     /// The exit codes in the output of `martlet --help`. Scripts and supervisors rely on these codes.
     static let meanings: [(code: ExitCode, meaning: String)] = [
-        (.success, "success; worker: stopped, and everything it held is settled"),
+        (.success, "success; worker: stopped after it settled its deliveries"),
         (.failed, "failure: refused by the broker, message not confirmed, document invalid"),
         (.usage, "invalid command line or configuration; nothing started"),
         (.unreachable, "broker unreachable, or connection lost (a worker waits instead)"),
         (
             .timedOut,
-            "timeout: --timeout, or a worker's drain deadline (the broker redelivers held requests)"
+            "timeout: --timeout, or a worker's drain deadline (the broker redelivers unacknowledged requests)"
         ),
         (.interrupted, "stopped immediately by SIGINT (worker: by the second one)"),
         (.terminated, "stopped immediately by SIGTERM (worker: by the second one)"),

@@ -72,7 +72,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
         }
         if options.version == nil, options.format != .table {
             Terminal.error.line(
-                "martlet: without --broker, nothing turns off the delivery limit of RabbitMQ 4; pass --broker 4.0")
+                "martlet: the output keeps the delivery limit of RabbitMQ 4; to disable the limit, pass --broker 4.0")
         }
         return .success
     }

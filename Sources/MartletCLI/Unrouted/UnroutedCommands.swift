@@ -43,7 +43,7 @@ struct UnroutedReplayCommand: MessageQueueCommand {
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("publish every result without confirmation") + [
+        options: .broker + [.filter] + .resending("publish every result without asking for confirmation") + [
             .deliveryLimit, .json,
         ])
 

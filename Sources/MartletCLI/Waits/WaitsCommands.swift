@@ -8,9 +8,9 @@ struct WaitsListCommand: MessageQueueCommand {
         path: ["waits", "list"],
         summary: "Count waiting requests by cause.",
         discussion: """
-            Read all wait queues of the topology without changing them. CODE is the cause: the reason of APNs, or of an open
-            breaker. While this command holds a request, usually for seconds, the request does not return to its request
-            queue.
+            Read all wait queues of the topology without changing them. CODE is the cause: the reason of APNs, or of an
+            open breaker. While this command reads a request, usually for seconds, the request does not return to its
+            request queue.
 
             \(ResendText.filters)
             """,
@@ -33,18 +33,18 @@ struct WaitsBringBackCommand: MessageQueueCommand {
         path: ["waits", "bring-back"],
         summary: "Return waiting requests to their request queues immediately.",
         discussion: """
-            Return the requests that have an ID or match --where; with --all, every request. Without ID, --where and --limit,
-            ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Run the command after
-            repairing the cause: while a breaker is open, workers move the requests to a wait queue again. Each request is
-            published unchanged, and removed from its wait queue after the broker has confirmed it. With --rate and a
-            filter or an ID, the other requests of a wait queue are held until the command ends. The command may be
-            stopped at any time and run again. If it is killed, a few requests may be in both queues: a single worker
-            process pushes such a request once, but two processes may each push it.
+            Return the requests that have an ID or match --where; with --all, every request. Without ID, --where and
+            --limit, ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Run the
+            command after repairing the cause: while a breaker is open, workers move the requests to a wait queue again.
+            Each request is published unchanged, and removed from its wait queue after the broker has confirmed it. With
+            --rate and a filter or an ID, the other requests of a wait queue stay unacknowledged until the command ends.
+            The command may be stopped at any time and run again. If it is killed, a few requests may be in both queues:
+            a single worker process pushes such a request once, but two processes may each push it.
 
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("return every request without confirmation") + [.json])
+        options: .broker + [.filter] + .resending("return every request without asking for confirmation") + [.json])
 
     let options: DeadLetterOptions
 

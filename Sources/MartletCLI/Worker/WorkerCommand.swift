@@ -8,10 +8,11 @@ struct WorkerCommand: ConfiguredCommand {
         path: ["worker"],
         summary: "Consume requests from RabbitMQ, push them to APNs, publish the outcomes.",
         discussion: """
-            Wait until the broker is connected and has the topology, and log missing objects. Run until SIGTERM or SIGINT;
-            then stop consuming and settle the held requests within limits.drain_deadline_seconds. A second signal stops
-            the worker immediately. SIGHUP reloads the file; changed key and certificate files are reloaded automatically.
-            Logs are JSON lines on standard error. The schema of the file is schemas/config.schema.json.
+            Wait until the broker is connected and has the topology, and log missing objects. Run until SIGTERM or
+            SIGINT; then stop consuming and settle unacknowledged requests within limits.drain_deadline_seconds. A
+            second signal stops the worker immediately. SIGHUP reloads the file; changed key and certificate files are
+            reloaded automatically. Logs are JSON lines on standard error. The schema of the file is
+            schemas/config.schema.json.
             """,
         options: [.config(isRequired: true)])
 

@@ -25,7 +25,9 @@ extension WorkerSnapshot {
         one("uptime_seconds", "Time since the worker started.", status.uptimeSeconds)
         one("paused", "1 while an operator has paused everything or a target.", status.paused.isEmpty ? 0 : 1)
         one("log_lines_dropped_total", "Log lines that could not be written.", status.logLinesDropped)
-        one("spans_dropped_total", "Spans that were too many or rejected by the collector.", status.spansDropped)
+        one(
+            "spans_dropped_total", "Trace spans that a full queue dropped or the collector did not accept.",
+            status.spansDropped)
         several(
             "amqp_connected", "Lanes with a working connection to the broker, by role.",
             [

@@ -14,7 +14,7 @@ struct Instructions {
         guard martlet_has_callgrind() != 0 else {
             throw ProcessError(
                 "cannot count instructions: valgrind's header was missing during the build; "
-                    + "run: deploy/lib/install-packages test, then deploy/check/simulate 100"
+                    + "run: deploy/lib/install-packages test, then rebuild martlet-bench: deploy/check/simulate 100"
             )
         }
         let count = try await count(apps: options.apps)

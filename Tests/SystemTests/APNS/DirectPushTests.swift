@@ -46,7 +46,7 @@ extension SystemTests {
             #expect(refused.exit.status == .exited(1))
             #expect(
                 refused.errors.first?.hasPrefix(
-                    "rejected  \(bad.id)  \(files[1]): 127.0.0.1:\(fixture.port): the peer does not accept our certificate"
+                    "rejected  \(bad.id)  \(files[1]): 127.0.0.1:\(fixture.port): the peer does not accept the local certificate"
                 )
                     == true, "\(refused.errors)")
 

@@ -118,7 +118,7 @@ struct DeadLetterTask: Sendable {
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
-                "martlet: another consumer reads \(scan.queue): messages that it holds are not visible".printable)
+                "martlet: another consumer reads \(scan.queue): its unacknowledged messages are not visible".printable)
         }
         return nil
     }
