@@ -2,9 +2,9 @@
 /// of a failed frame, or of a frame for another value, can be removed from the end.
 struct EvaluatedMarks {
     private var log: [UInt32] = []
-    /// For each node, the last `question` for which the node was marked.
+    /// For each node, the last `query` for which the node was marked.
     private var stamps: [UInt32] = []
-    private var question: UInt32 = 0
+    private var query: UInt32 = 0
 
     private static let all = UInt32.max
     /// The flag of an entry that contains the number of leading elements. Entries of nodes are smaller.
@@ -28,8 +28,8 @@ struct EvaluatedMarks {
     /// The evaluated members or elements of a value.
     enum Answer {
         case all
-        /// The first `prefix` elements, and the nodes for which `contains` is true with this `question`.
-        case some(prefix: Int, question: UInt32)
+        /// The first `prefix` elements, and the nodes for which `contains` is true with this `query`.
+        case some(prefix: Int, query: UInt32)
     }
 
     /// Returns what a frame has marked as evaluated.
@@ -40,21 +40,21 @@ struct EvaluatedMarks {
     mutating func ask(from first: Int, nodeCount: Int) -> Answer {
         guard !log[first...].contains(Self.all) else { return .all }
         if stamps.count < nodeCount { stamps += Array(repeating: 0, count: nodeCount - stamps.count) }
-        if question == .max {
+        if query == .max {
             for index in stamps.indices { stamps[index] = 0 }
-            question = 0
+            query = 0
         }
-        question += 1
+        query += 1
         var count: UInt32 = 0
         for mark in log[first...] {
             if mark & Self.prefix != 0 {
                 count = max(count, mark & ~Self.prefix)
             } else if Int(mark) < nodeCount {
-                stamps[Int(mark)] = question
+                stamps[Int(mark)] = query
             }
         }
-        return .some(prefix: Int(count), question: question)
+        return .some(prefix: Int(count), query: query)
     }
 
-    func contains(_ node: Int, _ question: UInt32) -> Bool { stamps[node] == question }
+    func contains(_ node: Int, _ query: UInt32) -> Bool { stamps[node] == query }
 }

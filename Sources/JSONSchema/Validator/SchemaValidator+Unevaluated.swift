@@ -9,12 +9,12 @@ extension SchemaValidator {
         let end = Int(tape.nodes[node].link)
         if frame.pointee.cursor == 0 {
             stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
-            guard case .some(_, let question) = evaluated.ask(from: frame.pointee.firstMark, nodeCount: nodeCount)
+            guard case .some(_, let query) = evaluated.ask(from: frame.pointee.firstMark, nodeCount: nodeCount)
             else { return .valid }
-            frame.pointee.count = Int(question)
+            frame.pointee.count = Int(query)
             frame.pointee.cursor = node + 1
         }
-        let question = UInt32(truncatingIfNeeded: frame.pointee.count)
+        let query = UInt32(truncatingIfNeeded: frame.pointee.count)
         let forbids = schema != anything && isNever(schema)
         var outcome = returned.map { EvaluationOutcome($0) } ?? .valid
         while true {
@@ -28,7 +28,7 @@ extension SchemaValidator {
             let key = frame.pointee.cursor
             guard schema != anything, key < end else { break }
             frame.pointee.cursor = tape.next(after: key + 1)
-            if evaluated.contains(key, question) {
+            if evaluated.contains(key, query) {
                 outcome = .valid
             } else if forbids {
                 outcome = fail(
@@ -50,16 +50,16 @@ extension SchemaValidator {
         if frame.pointee.cursor == 0 {
             stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
             guard
-                case .some(let prefix, let question) = evaluated.ask(
+                case .some(let prefix, let query) = evaluated.ask(
                     from: frame.pointee.firstMark, nodeCount: nodeCount)
             else { return .valid }
-            frame.pointee.count = Int(question)
+            frame.pointee.count = Int(query)
             frame.pointee.cursor = node + 1
             for _ in 0..<prefix where frame.pointee.cursor < end {
                 frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
             }
         }
-        let question = UInt32(truncatingIfNeeded: frame.pointee.count)
+        let query = UInt32(truncatingIfNeeded: frame.pointee.count)
         var outcome = returned.map { EvaluationOutcome($0) } ?? .valid
         while true {
             switch outcome {
@@ -73,7 +73,7 @@ extension SchemaValidator {
             guard schema != anything, element < end else { break }
             frame.pointee.cursor = tape.next(after: element)
             outcome =
-                evaluated.contains(element, question)
+                evaluated.contains(element, query)
                 ? .valid : enter(schema, element, isSpeculative: frame.pointee.isSpeculative)
         }
         evaluated.markAll()

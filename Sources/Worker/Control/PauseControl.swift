@@ -25,11 +25,11 @@ final class PauseControl {
     ///   - answer: receives the response to the operator.
     func set(_ scope: PauseScope, _ note: PauseNote?, _ answer: @escaping (AdminResponse) -> Void) {
         let group = groups.inForce
+        let isPaused = note != nil
+        let (command, verb) = isPaused ? ("pause", "paused") : ("resume", "resumed")
         guard group.components.lane.contains(scope) else {
-            let command = note == nil ? "resume" : "pause"
             return answer(.error(404, "cannot \(command) \(scope): not in the configuration"))
         }
-        let isPaused = note != nil
         let former = pauses.first { $0.scope == scope }
         let hasChanged = (former != nil) != isPaused
         let now = loop.now.monotonic
@@ -41,12 +41,11 @@ final class PauseControl {
         for lane in groups.coming?.lanes ?? [] { lane.thread?.pause(scope, isPaused) { _ in } }
         let already = former.map { ", \($0.report(at: now).text)" } ?? ""
         let report: ([Bool?]) -> Void = { [self] answers in
-            let verb = isPaused ? "paused" : "resumed"
             let isDone =
                 !group.isStarted || answers.indices.allSatisfy { answers[$0] != nil || group.lanes[$0].hasEnded }
             guard isDone else {
                 let reason = "a lane is stalled; \(scope) will be \(verb) once the lane makes progress"
-                return answer(.error(503, "cannot \(isPaused ? "pause" : "resume") \(scope) yet: \(reason)"))
+                return answer(.error(503, "cannot \(command) \(scope) yet: \(reason)"))
             }
             let others = isPaused || pauses.isEmpty ? "" : "; still paused: \(pausesText)"
             let result = hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"
