@@ -383,9 +383,7 @@ import Testing
     private func martlet(
         _ arguments: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
-        var run = try await ChildProcess.run([Products.executable("martlet")] + arguments)
-        run.errors = run.errors.withoutBrokerNotices
-        return run
+        try await ChildProcess.runAtBroker([Products.executable("martlet")] + arguments)
     }
 
     private func file(_ name: String) -> String { Products.file("schemas/examples/\(name)") }

@@ -19,13 +19,12 @@ import Testing
                 loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behavior: behavior)
             try broker.start()
             for queue in queues { broker.declareQueue(queue, arguments: ["x-queue-type": "quorum"]) }
-            var result = try await ChildProcess.run(
+            let result = try await ChildProcess.runAtBroker(
                 [
                     Products.executable("martlet"), "topology", "apply", "--url",
                     "amqp://guest:guest@\(broker.endpoint)",
                 ] + options)
             broker.shutDown()
-            result.errors = result.errors.withoutBrokerNotices
             return result
         }
     }

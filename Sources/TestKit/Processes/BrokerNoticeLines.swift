@@ -5,3 +5,14 @@ extension [String] {
         return filter { line in !starts.contains { line.hasPrefix($0) } }
     }
 }
+
+extension ChildProcess {
+    /// Runs a command that uses a broker. The returned errors omit the lines about a slow broker.
+    public static func runAtBroker(
+        _ command: [String]
+    ) async throws(ProcessError) -> (exit: ChildExit, output: [String], errors: [String]) {
+        var result = try await run(command)
+        result.errors = result.errors.withoutBrokerNotices
+        return result
+    }
+}

@@ -322,9 +322,9 @@ import Testing
         let letters = (0..<20).map { dead.letter($0) }
         try await dead.publish(letters)
         for words in [["redrive", "--all"], ["redrive", "--dry-run"], ["edit", DeadLetterQueue.id(1)]] {
-            let nowhere = try await ChildProcess.run(dead.command(words + ["--to", "stuck.nowhere"]))
+            let nowhere = try await ChildProcess.runAtBroker(dead.command(words + ["--to", "stuck.nowhere"]))
             #expect(nowhere.exit.status == .exited(1) && nowhere.output.isEmpty)
-            let errors = nowhere.errors.withoutBrokerNotices
+            let errors = nowhere.errors
             #expect(errors.count == 1 && errors[0].hasSuffix(": queue stuck.nowhere is missing"), "\(errors)")
         }
         try await PrivateBroker.shared.rabbitmqctl(

@@ -37,17 +37,13 @@ struct DeadLetterQueue {
     func run(
         _ words: String..., environment: [String: String] = [:]
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
-        var run = try await ChildProcess.run(command(words, environment))
-        run.errors = run.errors.withoutBrokerNotices
-        return run
+        try await ChildProcess.runAtBroker(command(words, environment))
     }
 
     /// Runs `martlet …`. The returned errors omit the lines about a slow broker.
     func martlet(_ words: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
-        var run = try await ChildProcess.run(
+        try await ChildProcess.runAtBroker(
             [Products.executable("martlet")] + words + ["--url", url, "--prefix", prefix])
-        run.errors = run.errors.withoutBrokerNotices
-        return run
     }
 
     func command(_ words: [String], _ environment: [String: String] = [:]) throws -> [String] {
@@ -74,9 +70,7 @@ struct DeadLetterQueue {
         _ words: [String], config: String, environment: [String: String] = [:]
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         let command = try [Products.executable("martlet"), "dead-letters"] + words + ["--config", config]
-        var run = try await ChildProcess.run(["env"] + environment.map { "\($0)=\($1)" } + command)
-        run.errors = run.errors.withoutBrokerNotices
-        return run
+        return try await ChildProcess.runAtBroker(["env"] + environment.map { "\($0)=\($1)" } + command)
     }
 
     /// Runs `martlet dead-letters stats` once for each pair of broker version and queue that the management API

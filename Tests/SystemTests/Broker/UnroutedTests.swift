@@ -18,9 +18,7 @@ extension SystemTests {
             let advice = try #require(warning["error"]?.string)
             #expect(advice.contains("martlet unrouted replay --config \(fixture.configuration)"))
 
-            try await poll(until: "all results in the unrouted queue") {
-                try await fixture.testClient.count(in: fixture.queue("unrouted")) == samples.count
-            }
+            try await fixture.waitForMessages(samples.count, in: "unrouted")
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             var replayed = 0

@@ -102,6 +102,13 @@ struct SystemFixture {
         return await testClient.collected(queue("requests")) + more
     }
 
+    /// Waits until a queue of the topology, such as `results`, has exactly `count` messages that no consumer received.
+    func waitForMessages(_ count: Int, in word: String) async throws {
+        try await poll(until: "\(count) messages in \(word)") {
+            try await testClient.count(in: queue(word)) == count
+        }
+    }
+
     /// Consumes and returns the messages in the wait queues.
     func drainWaitQueues() async throws -> [IncomingMessage] {
         var messages: [IncomingMessage] = []

@@ -26,12 +26,6 @@ extension SystemTests {
             }
         }
 
-        private func waitForMessages(_ count: Int, in queue: String, _ fixture: SystemFixture) async throws {
-            try await poll(until: "\(count) messages in \(queue)") {
-                try await fixture.testClient.count(in: fixture.queue(queue)) == count
-            }
-        }
-
         /// Waits until the wait queues have this number of requests.
         private func waitForRequestsInWaitQueues(_ count: Int, _ fixture: SystemFixture) async throws {
             try await poll(until: "\(count) requests in wait queues") {
@@ -48,12 +42,12 @@ extension SystemTests {
             let worker = try await fixture.worker()
             try await PrivateBroker.shared.rabbitmqctl("delete_queue", fixture.queue("results"))
             try await fixture.publish(Sample.make(9, app: Self.shop))
-            try await waitForMessages(9, in: "unrouted", fixture)
+            try await fixture.waitForMessages(9, in: "unrouted")
 
             let blocks = try PageCommand.blocks(of: "Incidents", in: "Find missing results")
             #expect(blocks.map(\.count) == [1, 3])
             for block in blocks { try await run(block, fixture) }
-            try await waitForMessages(9, in: "results", fixture)
+            try await fixture.waitForMessages(9, in: "results")
             _ = try await worker.stop()
             try await fixture.end()
         }
@@ -103,7 +97,7 @@ extension SystemTests {
             let worker = try await fixture.worker()
             let samples = Sample.make(50, app: Self.news)
             try await fixture.publish(samples)
-            try await waitForMessages(samples.count, in: "dead", fixture)
+            try await fixture.waitForMessages(samples.count, in: "dead")
 
             let blocks = try PageCommand.blocks(of: "Incidents", in: "Clear dead letters with one reason")
             #expect(blocks.map(\.count) == [2, 5, 1, 1])

@@ -14,20 +14,22 @@ struct PageCommand {
     static func blocks(of page: String, in section: String) throws -> [[PageCommand]] {
         let path = Products.file("Sources/Documentation/Operators/\(page).md")
         var blocks: [[PageCommand]] = []
+        var block: [PageCommand] = []
         var (heading, fence) = ("", nil as String?)
         for line in try Files.lines(of: path) {
             let text = String(line.drop { $0 == " " })
             if fence == nil, line.hasPrefix("## ") {
                 heading = String(line.dropFirst(3))
             } else if text.hasPrefix("```") {
-                if fence == nil, text == "```", heading == section { blocks.append([]) }
+                if !block.isEmpty { blocks.append(block) }
+                block = []
                 fence = fence == nil ? text : nil
             } else if fence == "```", heading == section {
                 if text.hasPrefix("$ ") || text.hasPrefix("# ") {
-                    blocks[blocks.count - 1].append(PageCommand(text: String(text.dropFirst(2))))
+                    block.append(PageCommand(text: String(text.dropFirst(2))))
                 } else {
-                    if blocks[blocks.count - 1].isEmpty { blocks[blocks.count - 1].append(PageCommand()) }
-                    blocks[blocks.count - 1][blocks[blocks.count - 1].count - 1].output.append(text)
+                    if block.isEmpty { block.append(PageCommand()) }
+                    block[block.count - 1].output.append(text)
                 }
             }
         }
