@@ -44,7 +44,8 @@ struct Registering {
         return rank > newRank ? .superseded : nil
     }
 
-    /// The order of registrations of one slot with the same time.
+    /// The order of registrations of one slot with the same time. Of one user, the registration that expires first wins, as
+    /// an end wins.
     private struct Rank: Comparable {
         let user: UUIDValue
         let expiresAt: Int64
@@ -59,8 +60,8 @@ struct Registering {
         }
 
         static func < (left: Rank, right: Rank) -> Bool {
-            (left.user, left.expiresAt, left.platform, left.device)
-                < (right.user, right.expiresAt, right.platform, right.device)
+            (left.user, right.expiresAt, left.platform, left.device)
+                < (right.user, left.expiresAt, right.platform, right.device)
         }
     }
 
