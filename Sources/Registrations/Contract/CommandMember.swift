@@ -87,7 +87,11 @@ enum CommandMember: String, CaseIterable {
     }
 
     private static func keyword(_ value: JSONValue, _ range: ClosedRange<Int64>) -> String? {
-        guard let number = value.int64 else { return "type" }
+        guard let number = value.int64 else {
+            // A whole number of more than 64 bits is an integer as well.
+            guard let number = value.double, number == number.rounded() else { return "type" }
+            return number < 0 ? "minimum" : "maximum"
+        }
         return number < range.lowerBound ? "minimum" : number > range.upperBound ? "maximum" : nil
     }
 

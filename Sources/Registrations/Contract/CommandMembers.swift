@@ -27,7 +27,7 @@ struct CommandMembers {
         let form = CommandForm(word, kind: kind, hasToken: has(.deviceToken))
         for member in form.required where !has(member) { throw missingMember(member) }
         for member in CommandMember.allCases where has(member) && !form.allows(member) {
-            throw Self.violation(of: member, "false", "is not allowed in this command")
+            throw Self.violation(of: member, "properties", "is not allowed in this command")
         }
     }
 
