@@ -131,8 +131,8 @@ let package = Package(
             "Configuration",
             [
                 "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
-                "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry", "EventLoop",
-                "Text", "CLinux",
+                "Registrations", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry",
+                "EventLoop", "Text", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",

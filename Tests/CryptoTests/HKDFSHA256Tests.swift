@@ -4,7 +4,8 @@ import Testing
 @Suite struct HKDFSHA256Tests {
     @Test func `Keys are those of RFC 5869, A.1`() throws {
         let key = try HKDFSHA256.key(
-            from: [UInt8](repeating: 0x0b, count: 22), salt: Array(0x00...0x0c), info: Array(0xf0...0xf9), byteCount: 42)
+            from: [UInt8](repeating: 0x0b, count: 22), salt: Array(0x00...0x0c), info: Array(0xf0...0xf9),
+            byteCount: 42)
         #expect(
             hex(key) == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865")
     }

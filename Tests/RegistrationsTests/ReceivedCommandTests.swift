@@ -110,8 +110,8 @@ import Testing
         expect(Self.register(#","scope":"secret""#), .schema, "properties", path: "/scope")
         expect(Self.register().replacing("com.example.app", with: "other"), .app, "unknown", path: "/app")
         expect(
-            #"{"command":"unregister","app":"other","user":"ann","registered_at":\#(TestStore.start)}"#, .app, "unknown",
-            path: "/app")
+            #"{"command":"unregister","app":"other","user":"ann","registered_at":\#(TestStore.start)}"#,
+            .app, "unknown", path: "/app")
     }
 
     @Test func `An erasure also concerns apps that are not configured`() throws {

@@ -29,7 +29,10 @@ import Testing
         (String(decoding: file(keys: key(32_768)), as: UTF8.self), "missing, unknown or invalid"),
         (String(decoding: file(keys: "\(key(3)),\(key(3))"), as: UTF8.self), "two data keys have the id 3"),
         (String(decoding: file(keys: key(1, first)), as: UTF8.self), "equals the index key"),
-        (String(decoding: file(keys: (1...101).map { key($0) }.joined(separator: ",")), as: UTF8.self), "101 data keys"),
+        (
+            String(decoding: file(keys: (1...101).map { key($0) }.joined(separator: ",")), as: UTF8.self),
+            "101 data keys"
+        ),
     ])
     func `Other files are refused without a part of a key`(text: String, reason: String) {
         let error = #expect(throws: RegistrationKeysError.self) {

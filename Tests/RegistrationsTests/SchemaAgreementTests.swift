@@ -163,8 +163,10 @@ extension SchemaAgreementTests {
             #""6A204BD8-94ae-4c1a-a6b3-2d3a6d9f2f1""#,
         ]
         + [100, 101, 128, 129, 200, 201, 256, 257, 400, 402].map { "\"\(String(repeating: "a", count: $0))\"" }
-        + RegistrationCommand.Word.allCases.map { "\"\($0.rawValue)\"" } + TokenKind.allCases.map { "\"\($0.rawValue)\"" }
-        + DevicePlatform.allCases.map { "\"\($0.rawValue)\"" } + APNSEnvironment.allCases.map { "\"\($0.rawValue)\"" }
+        + [
+            RegistrationCommand.Word.allCases.map(\.rawValue), TokenKind.allCases.map(\.rawValue),
+            DevicePlatform.allCases.map(\.rawValue), APNSEnvironment.allCases.map(\.rawValue),
+        ].joined().map { "\"\($0)\"" }
 
     private static func mutate(
         _ command: inout [Member], with others: [[Member]], _ random: inout SeededRandom

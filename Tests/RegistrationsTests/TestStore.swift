@@ -92,7 +92,8 @@ extension RegistrationCommand {
 
     static func unregister(_ user: String, device: String? = nil, at: Int64) -> RegistrationCommand {
         let target: UnregisterTarget =
-            device.map { .device(app: TestStore.app, user: user, deviceID: $0) } ?? .user(app: TestStore.app, user: user)
+            device.map { .device(app: TestStore.app, user: user, deviceID: $0) }
+            ?? .user(app: TestStore.app, user: user)
         return .unregister(target, at: TestStore.start + at)
     }
 

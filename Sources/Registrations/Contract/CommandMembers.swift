@@ -31,7 +31,9 @@ struct CommandMembers {
         }
     }
 
-    private static func violation(of member: CommandMember, _ keyword: String, _ predicate: String) -> CommandViolation {
+    private static func violation(
+        of member: CommandMember, _ keyword: String, _ predicate: String
+    ) -> CommandViolation {
         CommandViolation(
             .schema, keyword, path: "/\(member.rawValue)", "The member \(member.rawValue) \(predicate).")
     }

@@ -111,8 +111,10 @@ public struct ReceivedCommand: Sendable, Hashable {
                 return .unregister(.token(try address(members, app, environment)), at: at)
             }
             _ = try environment(app, nil)
-            guard let deviceID = members.text(.deviceID) else { return .unregister(.user(app: app, user: user), at: at) }
-            return .unregister(.device(app: app, user: user, deviceID: deviceID), at: at)
+            let target: UnregisterTarget =
+                members.text(.deviceID).map { .device(app: app, user: user, deviceID: $0) }
+                ?? .user(app: app, user: user)
+            return .unregister(target, at: at)
         // A privacy request also concerns apps that are no longer configured.
         case .erase: return .erase(user: user, app: members.text(.app), at: at)
         case .prune: return .prune(try address(members, app, environment), refusal(members))

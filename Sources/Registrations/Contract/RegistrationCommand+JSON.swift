@@ -1,5 +1,5 @@
-public import Crypto
 import APNSProtocol
+public import Crypto
 import JSON
 
 extension RegistrationCommand {

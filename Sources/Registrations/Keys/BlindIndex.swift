@@ -12,7 +12,7 @@ public final class BlindIndex {
     private let devices: HMACSHA256
     private let usersOnDevices: HMACSHA256
     private let scopes: HMACSHA256
-    private var input = KeyInput()
+    private var input = BlindIndexInput()
 
     public init(_ keys: RegistrationKeys) throws(CryptoError) {
         func mac(_ use: KeyUse) throws(CryptoError) -> HMACSHA256 {

@@ -31,7 +31,7 @@ extension RegistrationKeys {
         var bytes = [UInt8](repeating: 0, count: fileBytesMax + 1)
         var count = 0
         while count < bytes.count {
-            let added = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count) }
+            let added = bytes[count...].withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if added == 0 { break }
             guard added > 0 else {
                 guard errno == EINTR else { throw unreadable(path, errno) }

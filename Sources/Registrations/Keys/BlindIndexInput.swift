@@ -1,5 +1,5 @@
 /// The input of a keyed hash. Each text is preceded by its length, so that no two lists of texts give the same bytes.
-struct KeyInput {
+struct BlindIndexInput {
     /// The length that represents a missing text.
     private static let missing = UInt32.max
 
