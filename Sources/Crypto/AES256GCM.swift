@@ -16,7 +16,7 @@ public final class AES256GCM {
 
     /// An error of ``open(_:authenticating:)``.
     public enum OpenError: Error, Sendable, Equatable {
-        /// The message is shorter than a nonce and a tag, or longer than 2³¹ bytes.
+        /// The message is shorter than a nonce and a tag, or an input is longer than 2³¹ − 1 bytes.
         case malformed
         /// The message, the associated data or the key differs from those of the sealing.
         case notAuthentic
@@ -24,6 +24,8 @@ public final class AES256GCM {
         case failed
     }
 
+    // OpenSSL's queue of errors is cleared after a failure, not before each message, which would take half as long as the
+    // message. Errors of messages therefore have no reason of OpenSSL: it could be an earlier one.
     private let sealing: OpaquePointer
     private let opening: OpaquePointer
 
@@ -56,50 +58,87 @@ public final class AES256GCM {
     ///
     /// - Parameter associated: Data that is authenticated and not encrypted.
     /// - Returns: nonce, ciphertext and tag.
-    /// - Throws: `invalidArgument` if either input is longer than 2³¹ − 1 bytes, `failed` if OpenSSL fails.
-    public func seal(_ message: [UInt8], authenticating associated: [UInt8]) throws(CryptoError) -> [UInt8] {
-        try seal(message, authenticating: associated, nonce: try SecureRandom.bytes(count: Self.nonceBytes))
+    /// - Throws: `invalidArgument` if an input is longer than 2³¹ − 1 bytes, `failed` if OpenSSL fails.
+    public func seal(
+        _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer
+    ) throws(CryptoError) -> [UInt8] {
+        try seal(message, authenticating: associated, nonce: nil)
     }
 
-    /// Like ``seal(_:authenticating:)`` with a given nonce, for the vectors of a test. A repeated nonce reveals the key of
-    /// the tags.
+    /// Encrypts and authenticates a message with a random nonce.
+    public func seal(_ message: [UInt8], authenticating associated: [UInt8]) throws(CryptoError) -> [UInt8] {
+        try seal(message, authenticating: associated, nonce: nil)
+    }
+
+    /// Like ``seal(_:authenticating:)``, with a given nonce for the vectors of a test. A repeated nonce reveals the key of the
+    /// tags.
     package func seal(
-        _ message: [UInt8], authenticating associated: [UInt8], nonce: [UInt8]
+        _ message: [UInt8], authenticating associated: [UInt8], nonce: [UInt8]?
     ) throws(CryptoError) -> [UInt8] {
-        guard let messageCount = Int32(exactly: message.count), let associatedCount = Int32(exactly: associated.count),
-            nonce.count == Self.nonceBytes
+        let sealed = associated.withUnsafeBytes { associated in
+            Result { () throws(CryptoError) in try seal(message, authenticating: associated, nonce: nonce) }
+        }
+        return try sealed.get()
+    }
+
+    private func seal(
+        _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer, nonce: [UInt8]?
+    ) throws(CryptoError) -> [UInt8] {
+        guard let messageCount = Int32(exactly: message.count), let associatedCount = Int32(exactly: associated.count)
         else { throw CryptoError(.invalidArgument, "cannot encrypt a message: it is too long") }
-        OpenSSLErrors.clear()
         var isSealed = false
         let sealed = [UInt8](unsafeUninitializedCapacity: message.count + Self.overheadBytes) { sealed, count in
-            guard let start = sealed.baseAddress else { return }
-            start.update(from: nonce, count: Self.nonceBytes)
+            guard let start = sealed.baseAddress, Self.write(nonce, to: start) else { return }
             let body = start + Self.nonceBytes
+            let tag = body + message.count
             var written: Int32 = 0
             isSealed =
                 EVP_EncryptInit_ex2(sealing, nil, nil, start, nil) == 1
-                && EVP_EncryptUpdate(sealing, nil, &written, associated, associatedCount) == 1
+                && EVP_EncryptUpdate(sealing, nil, &written, Self.bytes(associated), associatedCount) == 1
                 && EVP_EncryptUpdate(sealing, body, &written, message, messageCount) == 1
-                && EVP_EncryptFinal_ex(sealing, body + message.count, &written) == 1
-                && EVP_CIPHER_CTX_ctrl(
-                    sealing, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagBytes), body + message.count) == 1
+                && EVP_EncryptFinal_ex(sealing, tag, &written) == 1
+                && EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagBytes), tag) == 1
             count = isSealed ? message.count + Self.overheadBytes : 0
         }
-        guard isSealed else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot encrypt a message") }
+        guard isSealed else {
+            OpenSSLErrors.clear()
+            throw CryptoError(.failed, "cannot encrypt a message")
+        }
         return sealed
+    }
+
+    /// Writes the nonce, or a random one. Returns false if the system has no entropy.
+    private static func write(_ nonce: [UInt8]?, to start: UnsafeMutablePointer<UInt8>) -> Bool {
+        guard let nonce else { return RAND_bytes(start, Int32(nonceBytes)) == 1 }
+        guard nonce.count == nonceBytes else { return false }
+        start.update(from: nonce, count: nonceBytes)
+        return true
+    }
+
+    private static func bytes(_ buffer: UnsafeRawBufferPointer) -> UnsafePointer<UInt8>? {
+        buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
     }
 
     /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not authentic.
     public func open(_ sealed: [UInt8], authenticating associated: [UInt8]) throws(OpenError) -> [UInt8] {
+        let message = associated.withUnsafeBytes { associated in
+            Result { () throws(OpenError) in try open(sealed, authenticating: associated) }
+        }
+        return try message.get()
+    }
+
+    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not authentic.
+    public func open(
+        _ sealed: [UInt8], authenticating associated: UnsafeRawBufferPointer
+    ) throws(OpenError) -> [UInt8] {
         let messageCount = sealed.count - Self.overheadBytes
         guard messageCount >= 0, let count = Int32(exactly: messageCount),
             let associatedCount = Int32(exactly: associated.count)
         else { throw .malformed }
-        OpenSSLErrors.clear()
         var failure: OpenError? = .failed
         let message = [UInt8](unsafeUninitializedCapacity: messageCount) { message, initialized in
             failure = sealed.withUnsafeBufferPointer { sealed in
-                open(sealed, count, to: message.baseAddress, associated, associatedCount)
+                open(sealed, count, to: message.baseAddress, Self.bytes(associated), associatedCount)
             }
             initialized = failure == nil ? messageCount : 0
         }
@@ -112,7 +151,7 @@ public final class AES256GCM {
 
     private func open(
         _ sealed: UnsafeBufferPointer<UInt8>, _ count: Int32, to message: UnsafeMutablePointer<UInt8>?,
-        _ associated: [UInt8], _ associatedCount: Int32
+        _ associated: UnsafePointer<UInt8>?, _ associatedCount: Int32
     ) -> OpenError? {
         guard let start = sealed.baseAddress else { return .malformed }
         let body = start + Self.nonceBytes

@@ -68,7 +68,6 @@ public final class HMACSHA256 {
 
     /// Writes 32 bytes. Returns false if OpenSSL fails.
     private func write(codeOf message: UnsafeRawBufferPointer, to code: UnsafeMutableBufferPointer<UInt8>) -> Bool {
-        OpenSSLErrors.clear()
         var count = 0
         // Without a key, EVP_MAC_init starts again with the prepared one.
         return EVP_MAC_init(context, nil, 0, nil) == 1
@@ -76,7 +75,10 @@ public final class HMACSHA256 {
             && EVP_MAC_final(context, code.baseAddress, &count, code.count) == 1 && count == Self.codeBytes
     }
 
+    /// OpenSSL's queue may also contain an earlier error: it is not cleared before each code, which would take half as long
+    /// as the code.
     private static func failure() -> CryptoError {
-        CryptoError(.failed, drainingOpenSSLAfter: "cannot compute an HMAC")
+        OpenSSLErrors.clear()
+        return CryptoError(.failed, "cannot compute an HMAC")
     }
 }

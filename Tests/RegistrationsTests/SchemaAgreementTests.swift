@@ -68,7 +68,7 @@ import Testing
         let commands = try bodies.map { try Self.members(of: $0) }
         var random = SeededRandom(seed: 51)
         var validCount = 0
-        for number in 0..<20_000 {
+        for number in 0..<10_000 {
             var command = commands[random.below(commands.count)]
             for _ in 0...random.below(3) { Self.mutate(&command, with: commands, &random) }
             let body = Self.body(of: command)
@@ -77,13 +77,13 @@ import Testing
             Issue.record("mutation \(number), \(difference): \(String(decoding: body, as: UTF8.self))")
             return
         }
-        #expect(validCount > 1_000)
+        #expect(validCount > 500)
     }
 
     @Test func `Random bytes in a command never trap`() throws {
         let bodies = try Self.examples("registration", "valid")
         var random = SeededRandom(seed: 52)
-        for _ in 0..<50_000 {
+        for _ in 0..<20_000 {
             var body = bodies[random.below(bodies.count)]
             for _ in 0...random.below(4) {
                 switch random.below(4) {

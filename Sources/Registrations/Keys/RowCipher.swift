@@ -50,9 +50,10 @@ public final class RowCipher {
         guard let text = IdentityCoding.bytes(of: identity) else {
             throw CryptoError(.invalidArgument, "cannot encrypt a registration: its token or a text is malformed")
         }
-        return Sealed(
-            keyID: newestKeyID,
-            ciphertext: try newest.seal(text, authenticating: Self.associatedData(key, userKey)))
+        let ciphertext = Self.withAssociatedData(key, userKey) { data in
+            Result { () throws(CryptoError) in try newest.seal(text, authenticating: data) }
+        }
+        return Sealed(keyID: newestKeyID, ciphertext: try ciphertext.get())
     }
 
     /// Decrypts with the data key of the row.
@@ -60,24 +61,26 @@ public final class RowCipher {
         _ sealed: Sealed, of key: Registration.Key, userKey: UUIDValue
     ) throws(OpenError) -> RegistrationIdentity {
         guard let cipher = ciphers[sealed.keyID] else { throw .unknownKey(sealed.keyID) }
-        let text: [UInt8]
-        do throws(AES256GCM.OpenError) {
-            text = try cipher.open(sealed.ciphertext, authenticating: Self.associatedData(key, userKey))
-        } catch {
-            throw error == .failed ? .failed : .notAuthentic
+        let text = Self.withAssociatedData(key, userKey) { data in
+            Result { () throws(AES256GCM.OpenError) in try cipher.open(sealed.ciphertext, authenticating: data) }
         }
-        guard let identity = IdentityCoding.identity(in: text) else { throw .notAuthentic }
-        return identity
+        switch text {
+        case .success(let text):
+            guard let identity = IdentityCoding.identity(in: text) else { throw .notAuthentic }
+            return identity
+        case .failure(.failed): throw .failed
+        case .failure(.malformed), .failure(.notAuthentic): throw .notAuthentic
+        }
     }
 
-    private static func associatedData(_ key: Registration.Key, _ userKey: UUIDValue) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 48) { data, count in
-            let words = [key.token.high, key.token.low, key.slot.high, key.slot.low, userKey.high, userKey.low]
-            let raw = UnsafeMutableRawBufferPointer(data)
-            for (index, word) in words.enumerated() {
-                raw.storeBytes(of: word.bigEndian, toByteOffset: index * 8, as: UInt64.self)
-            }
-            count = 48
-        }
+    /// The associated data of a row: `token_key`, `slot` and `user_key`.
+    private static func withAssociatedData<Result>(
+        _ key: Registration.Key, _ userKey: UUIDValue, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        var data = (
+            key.token.high.bigEndian, key.token.low.bigEndian, key.slot.high.bigEndian, key.slot.low.bigEndian,
+            userKey.high.bigEndian, userKey.low.bigEndian
+        )
+        return withUnsafeBytes(of: &data) { body($0) }
     }
 }

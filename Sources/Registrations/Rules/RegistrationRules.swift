@@ -100,7 +100,7 @@ public struct RegistrationRules: Sendable {
     private func apply(_ command: KeyedCommand, to table: inout RegistrationTable) -> Outcome {
         switch command {
         case .register(let registration, let keys):
-            Registering(rules: self, registration: registration, keys: keys).apply(to: &table)
+            RegisterTransition(rules: self, registration: registration, keys: keys).apply(to: &table)
         case .endToken(let address, let token, let at, let refusal):
             endToken(address, token, at: at, refusal, in: &table)
         case .endUser(let end): endUser(end, in: &table)

@@ -6,16 +6,16 @@ struct RegistrationTable {
     private let storedMarks: [UUIDValue: Int64]
     private var rows: [Registration.Key: Registration]
     private var marks: [UUIDValue: Int64]
-    /// Keys of rows that have, or had during the batch, this token, device or user.
-    private var byToken: [UUIDValue: Set<Registration.Key>] = [:]
-    private var byDevice: [UUIDValue: Set<Registration.Key>] = [:]
-    private var byUser: [UUIDValue: Set<Registration.Key>] = [:]
+    /// Keys of rows that have, or had during the batch, this token, device or user. Mostly one key each.
+    private var byToken: [UUIDValue: [Registration.Key]] = [:]
+    private var byDevice: [UUIDValue: [Registration.Key]] = [:]
+    private var byUser: [UUIDValue: [Registration.Key]] = [:]
 
     init(rows: some Sequence<Registration>, marks: some Sequence<EndMark>) {
         stored = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
         storedMarks = Dictionary(marks.map { ($0.key, $0.at) }) { max($0, $1) }
         (self.rows, self.marks) = (stored, storedMarks)
-        for row in stored.values { index(row) }
+        for row in stored.values { index(row, replacing: nil) }
     }
 
     subscript(key: Registration.Key) -> Registration? { rows[key] }
@@ -33,15 +33,16 @@ struct RegistrationTable {
     var liveRows: [Registration] { rows.values.filter { $0.details != nil }.sorted { $0.key < $1.key } }
 
     private func sorted(
-        _ keys: Set<Registration.Key>?, where isWanted: (Registration) -> Bool
+        _ keys: [Registration.Key]?, where isWanted: (Registration) -> Bool
     ) -> [Registration] {
         guard let keys else { return [] }
-        return keys.compactMap { rows[$0] }.filter(isWanted).sorted { $0.key < $1.key }
+        let found = keys.compactMap { rows[$0] }.filter(isWanted)
+        return found.count < 2 ? found : found.sorted { $0.key < $1.key }
     }
 
     mutating func set(_ row: Registration) {
-        rows[row.key] = row
-        index(row)
+        let previous = rows.updateValue(row, forKey: row.key)
+        index(row, replacing: previous)
     }
 
     /// Makes the row a tombstone that ends registrations at or before `at`.
@@ -51,10 +52,18 @@ struct RegistrationTable {
         rows[row.key] = row
     }
 
-    private mutating func index(_ row: Registration) {
-        byToken[row.key.token, default: []].insert(row.key)
-        if let device = row.deviceKey { byDevice[device, default: []].insert(row.key) }
-        if let user = row.details?.userKey { byUser[user, default: []].insert(row.key) }
+    private mutating func index(_ row: Registration, replacing previous: Registration?) {
+        if previous == nil { Self.insert(row.key, into: &byToken[row.key.token, default: []]) }
+        if let device = row.deviceKey, device != previous?.deviceKey {
+            Self.insert(row.key, into: &byDevice[device, default: []])
+        }
+        if let user = row.details?.userKey, user != previous?.details?.userKey {
+            Self.insert(row.key, into: &byUser[user, default: []])
+        }
+    }
+
+    private static func insert(_ key: Registration.Key, into keys: inout [Registration.Key]) {
+        if !keys.contains(key) { keys.append(key) }
     }
 
     /// The latest time of these marks; nil if there is none.

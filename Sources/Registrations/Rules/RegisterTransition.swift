@@ -1,7 +1,7 @@
 import Crypto
 
-/// Applies one `register` command.
-struct Registering {
+/// The change of rows by one `register` command.
+struct RegisterTransition {
     let rules: RegistrationRules
     let registration: NewRegistration
     let keys: KeyedCommand.RegisterKeys
