@@ -31,7 +31,9 @@ extension RegistrationKeys {
         var bytes = [UInt8](repeating: 0, count: fileBytesMax + 1)
         var count = 0
         while count < bytes.count {
-            let added = bytes[count...].withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            let added = bytes.withUnsafeMutableBytes { bytes in
+                read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
+            }
             if added == 0 { break }
             guard added > 0 else {
                 guard errno == EINTR else { throw unreadable(path, errno) }
