@@ -108,6 +108,12 @@ let package = Package(
         library("APNSProtocol", ["JSON", "Crypto"]),
         library("APNS", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "Telemetry"]),
 
+        library(
+            "Registrations", ["APNSProtocol", "Crypto", "JSON", "Text"],
+            resources: ["registration", "registration-event", "registration-reply"].map {
+                .embedInCode("Schemas/\($0).schema.json")
+            }),
+
         library("BrokerTopology", ["JSON", "Text"]),
         library(
             "BrokerManagement",
@@ -125,8 +131,8 @@ let package = Package(
             "Configuration",
             [
                 "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
-                "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry", "EventLoop",
-                "Text", "CLinux",
+                "Registrations", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry",
+                "EventLoop", "Text", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
@@ -212,6 +218,9 @@ let package = Package(
                 "APNSSimulator", "APNSProtocol", "AdminHTTP", "CommandKit", "EventLoop", "HTTP2", "TLS", "Crypto",
                 "JSON", "TestKit", "Threads",
             ]),
+        tests(
+            "RegistrationsTests",
+            ["Registrations", "APNSProtocol", "Crypto", "EventLoop", "JSON", "JSONSchema", "TestKit"]),
         tests("BrokerTopologyTests", ["TestKit", "BrokerTopology", "YAML", "JSON"]),
         tests(
             "BrokerManagementTests",

@@ -3,11 +3,13 @@
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/provider.h>
@@ -19,6 +21,13 @@
 
 // EVP_EC_gen is a macro over a variadic function. Swift imports neither.
 static inline EVP_PKEY *martlet_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+// Prepares a key of HMAC-SHA-256. OSSL_PARAM keeps the pointers of its strings, which Swift's conversions do not keep alive.
+static inline int martlet_hmac_sha256_set_key(EVP_MAC_CTX *context, const unsigned char *key, size_t key_bytes) {
+    OSSL_PARAM parameters[2] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0), OSSL_PARAM_construct_end()};
+    return EVP_MAC_init(context, key, key_bytes, parameters);
+}
 
 // Reports that there is no passphrase. With a NULL callback, OpenSSL would prompt on the terminal and block.
 static inline int martlet_no_passphrase(char *buffer, int size, int writing, void *context) {

@@ -26,6 +26,8 @@ import Testing
     }
 
     @Test func `Version 5 agrees with other implementations`() {
+        // The example of RFC 9562, A.4.
+        #expect("\(UUIDValue(name: "www.example.com", namespace: dns))" == "2ed6657d-e927-568b-95e1-2665a8aea6a2")
         #expect("\(UUIDValue(name: "python.org", namespace: dns))" == "886313e1-3b8a-5372-9b90-0c9aee199e5d")
         #expect("\(UUIDValue(name: "", namespace: dns))" == "4ebd0208-8328-5d69-8c44-ec50939c0967")
         let long = String(repeating: "ü", count: 100)

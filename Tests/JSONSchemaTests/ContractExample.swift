@@ -5,7 +5,10 @@ import Testing
 /// A document of `schemas/examples`. Requests are in the folders `valid` and `invalid`. Each other schema has its own
 /// folder, which contains the folders `valid` and `invalid`.
 struct ContractExample: CustomTestStringConvertible {
-    static let schemas = ["notification", "result", "dead-letter", "channel-command", "channel-reply", "config"]
+    static let schemas = [
+        "notification", "result", "dead-letter", "channel-command", "channel-reply", "registration",
+        "registration-event", "registration-reply", "config",
+    ]
 
     var schema: String
     /// The path below `schemas/examples`, without `.json`.

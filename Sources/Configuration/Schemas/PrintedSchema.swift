@@ -1,4 +1,5 @@
 import Delivery
+import Registrations
 
 /// The schema files that are part of the program, for editors, producers and tools.
 package enum PrintedSchema: String, CaseIterable, Sendable {
@@ -7,6 +8,9 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
     case deadLetter = "dead-letter"
     case channelCommand = "channel-command"
     case channelReply = "channel-reply"
+    case registration
+    case registrationEvent = "registration-event"
+    case registrationReply = "registration-reply"
     case config
     /// An AsyncAPI document in YAML about exchanges, queues and messages. The document refers to other schemas by file
     /// name.
@@ -19,6 +23,9 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
         case .deadLetter: PackageResources.dead_letter_schema_json
         case .channelCommand: ContractSchemas.channelCommandText
         case .channelReply: PackageResources.channel_reply_schema_json
+        case .registration: RegistrationSchemas.commandText
+        case .registrationEvent: RegistrationSchemas.eventText
+        case .registrationReply: RegistrationSchemas.replyText
         case .config: PackageResources.config_schema_json
         case .asyncapi: PackageResources.asyncapi_yaml
         }

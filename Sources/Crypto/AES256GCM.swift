@@ -1,0 +1,173 @@
+internal import COpenSSL
+
+/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) for one key, which is expanded once. Use an instance on one
+/// thread at a time.
+///
+/// Each nonce is random. SP 800-38D, 8.3, allows 2³² messages with one key; change the key before.
+public final class AES256GCM {
+    /// Length of a key in bytes.
+    public static let keyBytes = 32
+    /// Length of a nonce in bytes.
+    public static let nonceBytes = 12
+    /// Length of a tag in bytes.
+    public static let tagBytes = 16
+    /// Bytes that sealing adds: nonce and tag.
+    public static let overheadBytes = nonceBytes + tagBytes
+
+    /// An error of ``open(_:authenticating:)``.
+    public enum OpenError: Error, Sendable, Equatable {
+        /// The message is shorter than a nonce and a tag, or an input is longer than 2³¹ − 1 bytes.
+        case malformed
+        /// The message, the associated data or the key differs from those of the sealing.
+        case notAuthentic
+        /// OpenSSL failed: out of memory.
+        case failed
+    }
+
+    // OpenSSL's queue of errors is cleared after a failure, not before each message, which would take half as long as the
+    // message. Errors of messages therefore have no reason of OpenSSL: it could be an earlier one.
+    private let sealing: OpaquePointer
+    private let opening: OpaquePointer
+
+    /// - Parameter key: 32 bytes.
+    /// - Throws: `invalidArgument` for a key of another length, `failed` if OpenSSL fails.
+    public init(key: [UInt8]) throws(CryptoError) {
+        guard key.count == Self.keyBytes else {
+            throw CryptoError(.invalidArgument, "an AES-256 key has \(Self.keyBytes) bytes, not \(key.count)")
+        }
+        OpenSSLErrors.clear()
+        guard let sealing = EVP_CIPHER_CTX_new() else { throw Self.preparationFailure() }
+        guard let opening = EVP_CIPHER_CTX_new() else {
+            EVP_CIPHER_CTX_free(sealing)
+            throw Self.preparationFailure()
+        }
+        (self.sealing, self.opening) = (sealing, opening)
+        guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else { throw Self.preparationFailure() }
+        defer { EVP_CIPHER_free(cipher) }
+        guard EVP_EncryptInit_ex2(sealing, cipher, key, nil, nil) == 1,
+            EVP_DecryptInit_ex2(opening, cipher, key, nil, nil) == 1
+        else { throw Self.preparationFailure() }
+    }
+
+    deinit {
+        EVP_CIPHER_CTX_free(sealing)
+        EVP_CIPHER_CTX_free(opening)
+    }
+
+    /// Encrypts and authenticates a message with a random nonce.
+    ///
+    /// - Parameter associated: Data that is authenticated and not encrypted.
+    /// - Returns: nonce, ciphertext and tag.
+    /// - Throws: `invalidArgument` if an input is longer than 2³¹ − 1 bytes, `failed` if OpenSSL fails.
+    public func seal(
+        _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer
+    ) throws(CryptoError) -> [UInt8] {
+        try seal(message, authenticating: associated, nonce: nil)
+    }
+
+    /// Encrypts and authenticates a message with a random nonce.
+    public func seal(_ message: [UInt8], authenticating associated: [UInt8]) throws(CryptoError) -> [UInt8] {
+        try seal(message, authenticating: associated, nonce: nil)
+    }
+
+    /// Like ``seal(_:authenticating:)``, with a given nonce for the vectors of a test. A repeated nonce reveals the key of the
+    /// tags.
+    package func seal(
+        _ message: [UInt8], authenticating associated: [UInt8], nonce: [UInt8]?
+    ) throws(CryptoError) -> [UInt8] {
+        let sealed = associated.withUnsafeBytes { associated in
+            Result { () throws(CryptoError) in try seal(message, authenticating: associated, nonce: nonce) }
+        }
+        return try sealed.get()
+    }
+
+    private func seal(
+        _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer, nonce: [UInt8]?
+    ) throws(CryptoError) -> [UInt8] {
+        guard let messageCount = Int32(exactly: message.count), let associatedCount = Int32(exactly: associated.count)
+        else { throw CryptoError(.invalidArgument, "cannot encrypt a message: it is too long") }
+        var isSealed = false
+        let sealed = [UInt8](unsafeUninitializedCapacity: message.count + Self.overheadBytes) { sealed, count in
+            guard let start = sealed.baseAddress, Self.write(nonce, to: start) else { return }
+            let body = start + Self.nonceBytes
+            let tag = body + message.count
+            var written: Int32 = 0
+            isSealed =
+                EVP_EncryptInit_ex2(sealing, nil, nil, start, nil) == 1
+                && EVP_EncryptUpdate(sealing, nil, &written, Self.bytes(associated), associatedCount) == 1
+                && EVP_EncryptUpdate(sealing, body, &written, message, messageCount) == 1
+                && EVP_EncryptFinal_ex(sealing, tag, &written) == 1
+                && EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagBytes), tag) == 1
+            count = isSealed ? message.count + Self.overheadBytes : 0
+        }
+        guard isSealed else {
+            OpenSSLErrors.clear()
+            throw CryptoError(.failed, "cannot encrypt a message")
+        }
+        return sealed
+    }
+
+    /// Writes the nonce, or a random one. Returns false if the system has no entropy.
+    private static func write(_ nonce: [UInt8]?, to start: UnsafeMutablePointer<UInt8>) -> Bool {
+        guard let nonce else { return RAND_bytes(start, Int32(nonceBytes)) == 1 }
+        guard nonce.count == nonceBytes else { return false }
+        start.update(from: nonce, count: nonceBytes)
+        return true
+    }
+
+    private static func bytes(_ buffer: UnsafeRawBufferPointer) -> UnsafePointer<UInt8>? {
+        buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not authentic.
+    public func open(_ sealed: [UInt8], authenticating associated: [UInt8]) throws(OpenError) -> [UInt8] {
+        let message = associated.withUnsafeBytes { associated in
+            Result { () throws(OpenError) in try open(sealed, authenticating: associated) }
+        }
+        return try message.get()
+    }
+
+    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not authentic.
+    public func open(
+        _ sealed: [UInt8], authenticating associated: UnsafeRawBufferPointer
+    ) throws(OpenError) -> [UInt8] {
+        let messageCount = sealed.count - Self.overheadBytes
+        guard messageCount >= 0, let count = Int32(exactly: messageCount),
+            let associatedCount = Int32(exactly: associated.count)
+        else { throw .malformed }
+        var failure: OpenError? = .failed
+        let message = [UInt8](unsafeUninitializedCapacity: messageCount) { message, initialized in
+            failure = sealed.withUnsafeBufferPointer { sealed in
+                open(sealed, count, to: message.baseAddress, Self.bytes(associated), associatedCount)
+            }
+            initialized = failure == nil ? messageCount : 0
+        }
+        if let failure {
+            OpenSSLErrors.clear()
+            throw failure
+        }
+        return message
+    }
+
+    private func open(
+        _ sealed: UnsafeBufferPointer<UInt8>, _ count: Int32, to message: UnsafeMutablePointer<UInt8>?,
+        _ associated: UnsafePointer<UInt8>?, _ associatedCount: Int32
+    ) -> OpenError? {
+        guard let start = sealed.baseAddress else { return .malformed }
+        let body = start + Self.nonceBytes
+        let tag = UnsafeMutableRawPointer(mutating: body + Int(count))
+        var written: Int32 = 0
+        // An update without output would authenticate data instead of decrypting it.
+        guard EVP_DecryptInit_ex2(opening, nil, nil, start, nil) == 1,
+            EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagBytes), tag) == 1,
+            EVP_DecryptUpdate(opening, nil, &written, associated, associatedCount) == 1,
+            count == 0 || EVP_DecryptUpdate(opening, message, &written, body, count) == 1
+        else { return .failed }
+        var rest: UInt8 = 0
+        return EVP_DecryptFinal_ex(opening, &rest, &written) == 1 ? nil : .notAuthentic
+    }
+
+    private static func preparationFailure() -> CryptoError {
+        CryptoError(.failed, drainingOpenSSLAfter: "cannot prepare an AES key")
+    }
+}

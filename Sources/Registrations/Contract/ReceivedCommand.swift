@@ -1,0 +1,138 @@
+public import APNSProtocol
+public import Crypto
+import JSON
+
+/// A command received over AMQP (`schemas/registration.schema.json`), or a line of an import.
+public struct ReceivedCommand: Sendable, Hashable {
+    /// Maximum size of a command.
+    public static let bytesMax = 16_384
+    /// How far the time of a command may be ahead of the worker's clock.
+    public static let aheadMillisecondsMax: Int64 = 5 * 60_000
+    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4)
+
+    /// The origin of a command, which decides how old it may be.
+    public enum Source: Sendable, Hashable {
+        /// A command is at most `RegistrationRules.tombstoneMillisecondsMax` old: an older one may have ended since.
+        case queue
+        /// A registration has any age.
+        case `import`
+    }
+
+    /// Returns the environment of a command, by its app and by the environment that it names.
+    ///
+    /// - Throws: A violation of the class `app` if one of both is not configured.
+    public typealias EnvironmentLookup = (_ app: String, APNSEnvironment?) throws(CommandViolation) -> APNSEnvironment
+
+    public let id: UUIDValue
+    public let command: RegistrationCommand
+
+    /// Reads and validates a command.
+    ///
+    /// - Parameters:
+    ///   - messageID: The id of a command without the member `id`: the property `message-id` as a UUID.
+    ///   - now: UNIX milliseconds.
+    public init(
+        _ body: [UInt8], messageID: UUIDValue?, from source: Source, now: Int64, environment: EnvironmentLookup
+    ) throws(CommandViolation) {
+        guard body.count <= Self.bytesMax else {
+            throw CommandViolation(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
+        }
+        let members = try CommandMembers(try Self.root(of: body))
+        try Self.checkTexts(of: members)
+        try Self.checkTimes(of: members, source, now)
+        guard let id = members.id ?? messageID else {
+            throw CommandViolation(
+                .property, "message-id",
+                "The command has no id: set \"id\" (a UUID) or the AMQP message-id, the same at every publish.")
+        }
+        self.id = id
+        command = try Self.command(members, environment)
+    }
+
+    private static func root(of body: [UInt8]) throws(CommandViolation) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONDocument(body, limits: limits).root
+        } catch {
+            throw CommandViolation(
+                .json, error.code.rawValue,
+                "The body is not JSON, at line \(error.position.line), column \(error.position.column): "
+                    + "\(error.message).")
+        }
+    }
+
+    private static func checkTexts(of members: CommandMembers) throws(CommandViolation) {
+        let limits: [(CommandMember, Int)] = [
+            (.user, CommandMember.userBytesMax), (.scope, CommandMember.nameBytesMax),
+            (.deviceID, CommandMember.nameBytesMax),
+        ]
+        for (member, bytesMax) in limits where members.text(member).map({ $0.utf8.count > bytesMax }) ?? false {
+            throw limit(member, "has more than \(bytesMax) bytes of UTF-8")
+        }
+    }
+
+    private static func checkTimes(
+        of members: CommandMembers, _ source: Source, _ now: Int64
+    ) throws(CommandViolation) {
+        for member in [CommandMember.registeredAt, .timestamp] {
+            guard let time = members.integer(member), time - now > aheadMillisecondsMax else { continue }
+            throw limit(member, "is more than \(aheadMillisecondsMax / 60_000) minutes ahead: set it in UTC")
+        }
+        guard let time = members.integer(.registeredAt) else { return }
+        if source == .queue && now - time > RegistrationRules.tombstoneMillisecondsMax {
+            let days = RegistrationRules.tombstoneMillisecondsMax / (24 * 3_600_000)
+            throw limit(.registeredAt, "is more than \(days) days old: import older registrations")
+        }
+        if let end = members.integer(.expiresAt), end <= time {
+            throw limit(.expiresAt, "is not later than registered_at")
+        }
+    }
+
+    private static func limit(_ member: CommandMember, _ predicate: String) -> CommandViolation {
+        CommandViolation(
+            .limit, member.rawValue, path: "/\(member.rawValue)", "The member \(member.rawValue) \(predicate).")
+    }
+
+    private static func command(
+        _ members: CommandMembers, _ environment: EnvironmentLookup
+    ) throws(CommandViolation) -> RegistrationCommand {
+        // The form of the command guarantees the members that each case needs.
+        let app = members.text(.app) ?? ""
+        let user = members.text(.user) ?? ""
+        let at = members.integer(.registeredAt) ?? 0
+        switch members.word {
+        case .register:
+            return .register(
+                NewRegistration(
+                    address: try address(members, app, environment), user: user, deviceID: members.text(.deviceID),
+                    platform: members.platform, registeredAt: at, expiresAt: members.integer(.expiresAt),
+                    isShared: members.bool(.shared) ?? false))
+        case .unregister:
+            if members.has(.deviceToken) {
+                return .unregister(.token(try address(members, app, environment)), at: at)
+            }
+            _ = try environment(app, nil)
+            let target: UnregisterTarget =
+                members.text(.deviceID).map { .device(app: app, user: user, deviceID: $0) }
+                ?? .user(app: app, user: user)
+            return .unregister(target, at: at)
+        // A privacy request also concerns apps that are no longer configured.
+        case .erase: return .erase(user: user, app: members.text(.app), at: at)
+        case .prune: return .prune(try address(members, app, environment), refusal(members))
+        case .suspect: return .suspect(try address(members, app, environment), refusal(members))
+        }
+    }
+
+    private static func address(
+        _ members: CommandMembers, _ app: String, _ environment: EnvironmentLookup
+    ) throws(CommandViolation) -> TokenAddress {
+        TokenAddress(
+            app: app, environment: try environment(app, members.environment), kind: members.kind ?? .device,
+            scope: members.text(.scope), token: members.text(.deviceToken) ?? "")
+    }
+
+    private static func refusal(_ members: CommandMembers) -> APNSRefusal {
+        APNSRefusal(
+            status: Int(members.integer(.status) ?? 0), reason: members.text(.reason) ?? "",
+            timestamp: members.integer(.timestamp) ?? 0)
+    }
+}

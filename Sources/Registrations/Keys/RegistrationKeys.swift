@@ -1,0 +1,105 @@
+public import Crypto
+import JSON
+
+/// The secrets of a store: one index key, from which look-up keys are derived, and data keys, which encrypt rows.
+///
+/// A key file is a JSON object:
+///
+/// ```json
+/// {"index_key": "<32 bytes in Base64>", "data_keys": [{"id": 1, "key": "<32 bytes in Base64>"}]}
+/// ```
+///
+/// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another one, no row
+/// is found.
+public struct RegistrationKeys: Sendable {
+    /// Length of each key.
+    public static let keyBytes = 32
+    /// Maximum number of data keys in a file.
+    public static let dataKeysMax = 100
+    /// The valid ids of data keys. A store has 16 bits for an id.
+    public static let dataKeyIDs = 1...32_767
+    /// Maximum size of a key file.
+    public static let fileBytesMax = 65_536
+
+    /// A key that encrypts rows.
+    struct DataKey: Sendable {
+        var id: Int
+        var key: [UInt8]
+    }
+
+    let indexKey: [UInt8]
+    /// In descending order of their ids; not empty.
+    let dataKeys: [DataKey]
+
+    /// Reads the content of a key file.
+    ///
+    /// - Parameter source: The path of the file, for error messages.
+    /// - Throws: `malformed`.
+    public init(json: [UInt8], source: String) throws(RegistrationKeysError) {
+        func malformed(_ reason: String) -> RegistrationKeysError {
+            RegistrationKeysError(
+                .malformed,
+                "cannot read keys from \(source): \(reason); restore the file from its backup, since rows cannot be read "
+                    + "without their keys")
+        }
+        let document: JSONDocument
+        do throws(JSONError) {
+            document = try JSONDocument(json, limits: JSONLimits(bytesMax: Self.fileBytesMax, depthMax: 4))
+        } catch {
+            throw malformed("it is not JSON, at line \(error.position.line), column \(error.position.column)")
+        }
+        let file: KeyFile
+        do throws(InputError) {
+            file = try KeyFile.codec.read(document.root)
+        } catch {
+            // The text of an unknown member may be a key.
+            let line = error.node.map { " at line \(document.position(ofNode: $0).line)" } ?? ""
+            throw malformed("a member is missing, unknown or invalid\(line)")
+        }
+        let dataKeys = file.dataKeys.sorted { $0.id > $1.id }
+        guard (1...Self.dataKeysMax).contains(dataKeys.count) else {
+            throw malformed("it has \(dataKeys.count) data keys instead of 1 to \(Self.dataKeysMax)")
+        }
+        for (key, next) in zip(dataKeys, dataKeys.dropFirst()) where key.id == next.id {
+            throw malformed("two data keys have the id \(key.id)")
+        }
+        guard !dataKeys.contains(where: { $0.key == file.indexKey }) else {
+            throw malformed("a data key equals the index key")
+        }
+        (self.indexKey, self.dataKeys) = (file.indexKey, dataKeys)
+    }
+
+    /// Returns the text of a key file with random keys and one data key.
+    ///
+    /// - Throws: `failed` if the system has no entropy.
+    public static func generatedFile() throws(CryptoError) -> [UInt8] {
+        let file = KeyFile(
+            indexKey: try SecureRandom.bytes(count: keyBytes),
+            dataKeys: [DataKey(id: dataKeyIDs.lowerBound, key: try SecureRandom.bytes(count: keyBytes))])
+        var json = JSONWriter()
+        KeyFile.codec.write(file, to: &json)
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The members of a key file.
+    private struct KeyFile: Sendable {
+        var indexKey: [UInt8] = []
+        var dataKeys: [DataKey] = []
+
+        private static let key = ValueCodec<String>.text.mapped(
+            "32 bytes in Base64",
+            read: { text in Base64.decode(text).flatMap { $0.count == keyBytes ? $0 : nil } },
+            write: { Base64.encode($0) })
+
+        private static let dataKey = ObjectCodec(
+            "a data key", from: DataKey(id: 0, key: []),
+            [.required("id", \.id, .int(dataKeyIDs)), .required("key", \.key, key)])
+
+        static let codec = ObjectCodec(
+            "a key file", from: KeyFile(),
+            [
+                .required("index_key", \.indexKey, key),
+                .required("data_keys", \.dataKeys, .list(of: dataKey.value, "a data key")),
+            ])
+    }
+}

@@ -1,0 +1,86 @@
+public import Crypto
+
+/// Encrypts the identities of rows. The associated data bind a ciphertext to its row and user: write access to the store
+/// does not allow to move a device to another user. Use an instance on one thread at a time.
+///
+/// Keep the ciphertext of an identity that did not change: one data key encrypts at most 2³² identities (`AES256GCM`).
+public final class RowCipher {
+    /// An encrypted identity.
+    public struct Sealed: Sendable, Hashable {
+        /// The id of the data key.
+        public var keyID: Int
+        public var ciphertext: [UInt8]
+
+        public init(keyID: Int, ciphertext: [UInt8]) {
+            (self.keyID, self.ciphertext) = (keyID, ciphertext)
+        }
+    }
+
+    public enum OpenError: Error, Sendable, Hashable {
+        /// The key file has no data key with this id.
+        case unknownKey(Int)
+        /// The ciphertext, the row's keys or the user's key were changed.
+        case notAuthentic
+        /// OpenSSL failed.
+        case failed
+    }
+
+    /// The id of the data key that encrypts.
+    public let newestKeyID: Int
+    private let newest: AES256GCM
+    private let ciphers: [Int: AES256GCM]
+
+    /// - Throws: `failed` if OpenSSL fails.
+    public init(_ keys: RegistrationKeys) throws(CryptoError) {
+        var ciphers: [Int: AES256GCM] = [:]
+        for key in keys.dataKeys { ciphers[key.id] = try AES256GCM(key: try KeyUse.row.key(from: key.key)) }
+        guard let newestKeyID = ciphers.keys.max(), let newest = ciphers[newestKeyID] else {
+            throw CryptoError(.invalidArgument, "cannot encrypt registrations: there is no data key")
+        }
+        (self.newestKeyID, self.newest, self.ciphers) = (newestKeyID, newest, ciphers)
+    }
+
+    /// Encrypts with the newest data key.
+    ///
+    /// - Throws: `invalidArgument` if the token is not hexadecimal or a text is longer than 65,535 bytes; `failed` if
+    ///   OpenSSL fails.
+    public func seal(
+        _ identity: RegistrationIdentity, of key: Registration.Key, userKey: UUIDValue
+    ) throws(CryptoError) -> Sealed {
+        guard let text = IdentityCoding.bytes(of: identity) else {
+            throw CryptoError(.invalidArgument, "cannot encrypt a registration: its token or a text is malformed")
+        }
+        let ciphertext = Self.withAssociatedData(key, userKey) { data in
+            Result { () throws(CryptoError) in try newest.seal(text, authenticating: data) }
+        }
+        return Sealed(keyID: newestKeyID, ciphertext: try ciphertext.get())
+    }
+
+    /// Decrypts with the data key of the row.
+    public func open(
+        _ sealed: Sealed, of key: Registration.Key, userKey: UUIDValue
+    ) throws(OpenError) -> RegistrationIdentity {
+        guard let cipher = ciphers[sealed.keyID] else { throw .unknownKey(sealed.keyID) }
+        let text = Self.withAssociatedData(key, userKey) { data in
+            Result { () throws(AES256GCM.OpenError) in try cipher.open(sealed.ciphertext, authenticating: data) }
+        }
+        switch text {
+        case .success(let text):
+            guard let identity = IdentityCoding.identity(in: text) else { throw .notAuthentic }
+            return identity
+        case .failure(.failed): throw .failed
+        case .failure(.malformed), .failure(.notAuthentic): throw .notAuthentic
+        }
+    }
+
+    /// The associated data of a row: `token_key`, `slot` and `user_key`.
+    private static func withAssociatedData<Result>(
+        _ key: Registration.Key, _ userKey: UUIDValue, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        var data = (
+            key.token.high.bigEndian, key.token.low.bigEndian, key.slot.high.bigEndian, key.slot.low.bigEndian,
+            userKey.high.bigEndian, userKey.low.bigEndian
+        )
+        return withUnsafeBytes(of: &data) { body($0) }
+    }
+}

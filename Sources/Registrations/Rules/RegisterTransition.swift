@@ -1,0 +1,157 @@
+import Crypto
+
+/// The change of rows by one `register` command.
+struct RegisterTransition {
+    let rules: RegistrationRules
+    let registration: NewRegistration
+    let keys: KeyedCommand.RegisterKeys
+
+    private var unsharedKey: Registration.Key { Registration.Key(token: keys.token) }
+    private var sharedKey: Registration.Key { Registration.Key(token: keys.token, slot: keys.user) }
+    private var key: Registration.Key { registration.isShared ? sharedKey : unsharedKey }
+
+    func apply(to table: inout RegistrationTable) -> RegistrationRules.Outcome {
+        let previous = table[key]
+        if let previous, let reply = refusal(by: previous) { return RegistrationRules.Outcome(reply) }
+        let refusal = refusal(in: table)
+        let state: Registration.State =
+            refusal == nil
+            ? .live(details(after: previous))
+            : .ended(at: max(previous?.endedAt ?? registration.registeredAt, registration.registeredAt))
+        let wasLive = previous?.details?.userKey == keys.user
+        table.set(
+            Registration(
+                key: key, app: registration.address.app, environment: registration.address.environment,
+                kind: registration.address.kind, registeredAt: registration.registeredAt, deviceKey: keys.device,
+                state: state))
+        var outcome = RegistrationRules.Outcome(refusal ?? .stored)
+        outcome.events = endOtherOwners(previous, in: &table)
+        if refusal == nil && !outcome.events.isEmpty { outcome.reply = .moved }
+        outcome.events += endReplacedTokens(in: &table)
+        if refusal == nil && !wasLive { evict(from: &table, &outcome) }
+        return outcome
+    }
+
+    /// Returns the reply if the row of this slot has precedence; nil if the registration is newer.
+    private func refusal(by previous: Registration) -> RegistrationReply? {
+        guard previous.registeredAt >= registration.registeredAt else { return nil }
+        guard let details = previous.details else { return .ended }
+        guard previous.registeredAt == registration.registeredAt else { return .superseded }
+        let rank = Rank(user: details.userKey, details.expiresAt, details.platform, previous.deviceKey)
+        let newRank = Rank(user: keys.user, registration.expiresAt, registration.platform, keys.device)
+        // A row that could not be decrypted is replaced by an equal registration.
+        if rank == newRank { return details.identity == nil ? nil : .unchanged }
+        return rank > newRank ? .superseded : nil
+    }
+
+    /// The order of registrations of one slot with the same time. Of one user, the registration that expires first wins, as
+    /// an end wins.
+    private struct Rank: Comparable {
+        let user: UUIDValue
+        let expiresAt: Int64
+        let platform: Int
+        let device: UUIDValue
+
+        init(user: UUIDValue, _ expiresAt: Int64?, _ platform: DevicePlatform?, _ device: UUIDValue?) {
+            self.user = user
+            self.expiresAt = expiresAt ?? .max
+            self.platform = platform?.number ?? -1
+            self.device = device ?? UUIDValue(high: 0, low: 0)
+        }
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            (left.user, right.expiresAt, left.platform, left.device)
+                < (right.user, left.expiresAt, right.platform, right.device)
+        }
+    }
+
+    /// Returns the reply if the registration is newest in its slot, but not live.
+    private func refusal(in table: RegistrationTable) -> RegistrationReply? {
+        if let end = table[unsharedKey]?.endedAt, registration.registeredAt <= end { return .ended }
+        if let end = table.end(ofMarks: keys.marks), registration.registeredAt <= end { return .ended }
+        if rules.isExpired(registration.expiresAt) { return .ended }
+        return hasNewerOwner(in: table) || hasNewerToken(in: table) ? .superseded : nil
+    }
+
+    private func hasNewerOwner(in table: RegistrationTable) -> Bool {
+        guard registration.isShared else {
+            // Two rows of one user would both be found.
+            return table[sharedKey].map { $0.registeredAt > registration.registeredAt } ?? false
+        }
+        guard let row = table[unsharedKey], let owner = row.details?.userKey else { return false }
+        return (row.registeredAt, owner) >= (registration.registeredAt, keys.user)
+    }
+
+    /// Whether the installation has registered another token since.
+    private func hasNewerToken(in table: RegistrationTable) -> Bool {
+        guard let device = keys.device else { return false }
+        return table.rows(ofDevice: device).contains { row in
+            row.key.token != keys.token
+                && (row.registeredAt, row.key.token) > (registration.registeredAt, keys.token)
+        }
+    }
+
+    private func details(after previous: Registration?) -> Registration.Details {
+        var suspicion: Suspicion?
+        // Of several refusals, the last one is known to be later than the registration.
+        if let earlier = previous?.details?.suspicion, earlier.since >= registration.registeredAt {
+            suspicion = Suspicion(count: 1, since: earlier.since)
+        }
+        return Registration.Details(
+            userKey: keys.user, scopeKey: keys.scope,
+            identity: RegistrationIdentity(
+                token: registration.address.token, user: registration.user, deviceID: registration.deviceID,
+                scope: registration.address.scope),
+            platform: registration.platform, expiresAt: registration.expiresAt, suspicion: suspicion)
+    }
+
+    /// Ends the registrations of the token over which this one has precedence, and returns an event for each other user.
+    private func endOtherOwners(
+        _ previous: Registration?, in table: inout RegistrationTable
+    ) -> [RegistrationEvent] {
+        var losers = previous.map { [$0] } ?? []
+        if registration.isShared {
+            if let row = table[unsharedKey], row.details?.userKey == keys.user,
+                row.registeredAt < registration.registeredAt
+            {
+                table.end(row, at: row.registeredAt)
+            }
+        } else {
+            for row in table.rows(ofToken: keys.token) where row.key != key {
+                guard let user = row.details?.userKey,
+                    (row.registeredAt, user) <= (registration.registeredAt, keys.user)
+                else { continue }
+                table.end(row, at: row.registeredAt)
+                losers.append(row)
+            }
+        }
+        return losers.filter { $0.details?.userKey != keys.user }.compactMap {
+            RegistrationEvent(.moved(newUser: registration.user), of: $0)
+        }
+    }
+
+    /// Ends the older tokens of the installation.
+    private func endReplacedTokens(in table: inout RegistrationTable) -> [RegistrationEvent] {
+        guard let device = keys.device else { return [] }
+        var events: [RegistrationEvent] = []
+        for row in table.rows(ofDevice: device) where row.key.token != keys.token && row.details != nil {
+            guard (row.registeredAt, row.key.token) < (registration.registeredAt, keys.token) else { continue }
+            table.end(row, at: row.registeredAt)
+            if let event = RegistrationEvent(.replaced, of: row) { events.append(event) }
+        }
+        return events
+    }
+
+    /// Ends the user's oldest rows above the limit, possibly this one.
+    private func evict(from table: inout RegistrationTable, _ outcome: inout RegistrationRules.Outcome) {
+        let rows = table.rows(ofUser: keys.user)
+        let excess = rows.count - rules.devicesPerUserMax
+        guard excess > 0 else { return }
+        let oldest = rows.sorted { ($0.registeredAt, $0.key) < ($1.registeredAt, $1.key) }.prefix(excess)
+        for row in oldest {
+            table.end(row, at: row.registeredAt)
+            if let event = RegistrationEvent(.evicted, of: row) { outcome.events.append(event) }
+            if row.key == key { outcome.reply = .superseded }
+        }
+    }
+}

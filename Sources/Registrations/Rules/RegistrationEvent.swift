@@ -1,0 +1,59 @@
+public import APNSProtocol
+
+/// A change of a registration that its producer did not request for this user and token.
+public struct RegistrationEvent: Sendable, Hashable {
+    public enum Change: Sendable, Hashable {
+        /// APNs reported the token as unregistered (410).
+        case pruned(APNSRefusal)
+        /// Another user registered the token.
+        case moved(newUser: String)
+        /// The installation registered another token.
+        case replaced
+        /// The user has more registrations than the limit.
+        case evicted
+        case expired
+        /// APNs refused the token on several days.
+        case suspended(APNSRefusal)
+        /// The user was erased.
+        case erased
+
+        /// The value of the member `event`.
+        public var word: String {
+            switch self {
+            case .pruned: "pruned"
+            case .moved: "moved"
+            case .replaced: "replaced"
+            case .evicted: "evicted"
+            case .expired: "expired"
+            case .suspended: "suspended"
+            case .erased: "erased"
+            }
+        }
+    }
+
+    public var change: Change
+    /// The bundle ID.
+    public var app: String
+    public var environment: APNSEnvironment
+    public var kind: TokenKind
+    /// The registration before the change. A secret.
+    public var identity: RegistrationIdentity
+    /// UNIX milliseconds.
+    public var registeredAt: Int64
+
+    public init(
+        _ change: Change, app: String, environment: APNSEnvironment, kind: TokenKind, identity: RegistrationIdentity,
+        registeredAt: Int64
+    ) {
+        (self.change, self.app, self.environment, self.kind) = (change, app, environment, kind)
+        (self.identity, self.registeredAt) = (identity, registeredAt)
+    }
+
+    /// Returns the event of a live row; nil for a tombstone and for a row that could not be decrypted.
+    init?(_ change: Change, of row: Registration) {
+        guard let identity = row.details?.identity else { return nil }
+        self.init(
+            change, app: row.app, environment: row.environment, kind: row.kind, identity: identity,
+            registeredAt: row.registeredAt)
+    }
+}

@@ -1,0 +1,83 @@
+import Crypto
+
+extension RegistrationRules {
+    /// Ends the registrations of a token. The row of unshared registrations keeps the time for all slots.
+    func endToken(
+        _ address: TokenAddress, _ token: UUIDValue, at: Int64, _ refusal: APNSRefusal?,
+        in table: inout RegistrationTable
+    ) -> Outcome {
+        let rows = table.rows(ofToken: token)
+        var events: [RegistrationEvent] = []
+        var endedCount = 0
+        for row in rows where row.details != nil && row.registeredAt <= at {
+            endedCount += 1
+            if let refusal, let event = RegistrationEvent(.pruned(refusal), of: row) { events.append(event) }
+            table.end(row, at: row.registeredAt)
+        }
+        let key = Registration.Key(token: token)
+        if let row = table[key] {
+            if let earlier = row.endedAt { table.end(row, at: max(earlier, at)) }
+        } else {
+            table.set(
+                Registration(
+                    key: key, app: address.app, environment: address.environment, kind: address.kind, registeredAt: 0,
+                    deviceKey: nil, state: .ended(at: at)))
+        }
+        return Outcome(Self.endReply(endedCount: endedCount, of: rows), events)
+    }
+
+    /// Ends the registrations of a user, and marks the end for registrations that arrive later.
+    func endUser(_ end: KeyedCommand.UserEnd, in table: inout RegistrationTable) -> Outcome {
+        let rows = end.users.flatMap { table.rows(ofUser: $0) }.filter { row in
+            end.deviceID.map { row.details?.identity?.deviceID?.utf8.elementsEqual($0.utf8) ?? false } ?? true
+        }
+        var events: [RegistrationEvent] = []
+        var endedCount = 0
+        for row in rows where row.registeredAt <= end.mark.at {
+            endedCount += 1
+            if end.isErasure, let event = RegistrationEvent(.erased, of: row) { events.append(event) }
+            table.end(row, at: row.registeredAt)
+        }
+        let isNew = table.insert(end.mark)
+        guard endedCount == 0, rows.isEmpty, !isNew else {
+            return Outcome(Self.endReply(endedCount: endedCount, of: rows), events)
+        }
+        return Outcome(.unchanged)
+    }
+
+    private static func endReply(endedCount: Int, of rows: [Registration]) -> RegistrationReply {
+        if endedCount > 0 { return .ended }
+        if rows.contains(where: { $0.details != nil }) { return .superseded }
+        return rows.isEmpty ? .notFound : .unchanged
+    }
+
+    /// Counts a refusal against the rows of a token. The time of the response makes a redelivered command harmless.
+    func suspect(_ token: UUIDValue, _ refusal: APNSRefusal, in table: inout RegistrationTable) -> Outcome {
+        let rows = table.rows(ofToken: token).filter { $0.details != nil }
+        guard !rows.isEmpty else { return Outcome(.notFound) }
+        let concerned = rows.filter { $0.registeredAt <= refusal.timestamp }
+        var outcome = Outcome(concerned.isEmpty ? .superseded : .unchanged)
+        for var row in concerned {
+            guard var details = row.details, let suspicion = Self.suspicion(details.suspicion, after: refusal) else {
+                continue
+            }
+            details.suspicion = suspicion
+            row.state = .live(details)
+            table.set(row)
+            outcome.reply = .stored
+            if suspicion.isSuspension, let event = RegistrationEvent(.suspended(refusal), of: row) {
+                outcome.events.append(event)
+            }
+        }
+        return outcome
+    }
+
+    /// Returns the suspicion after a refusal; nil if the refusal does not count.
+    private static func suspicion(_ suspicion: Suspicion?, after refusal: APNSRefusal) -> Suspicion? {
+        guard let suspicion else { return Suspicion(count: 1, since: refusal.timestamp) }
+        guard !suspicion.isSuspension, refusal.timestamp - suspicion.since >= suspicionMillisecondsMin else {
+            return nil
+        }
+        return Suspicion(count: suspicion.count + 1, since: refusal.timestamp)
+    }
+}

@@ -1,0 +1,110 @@
+/// Decides every change of registrations. A store reads rows and marks, and writes the rows and marks that this type returns.
+///
+/// The rules make the result independent of the order in which commands arrive:
+///
+/// - A token belongs to the user of its newest registration. Between users with the same time, the larger key wins.
+/// - An end at T ends registrations at or before T. It remains as a tombstone or mark.
+/// - For one installation, only the newest token within app, environment, kind and scope is live. Between tokens with the
+///   same time, the larger key wins.
+/// - A registration that is not shared ends older registrations of other users. A shared one ends only older registrations
+///   of its user.
+///
+/// A row remembers the newest registration only. The order of arrival therefore matters in these cases:
+///
+/// - A token changes its installation. The row no longer shows that the token was newer than another one of the first
+///   installation.
+/// - Two users register a token with the same time, and one of both ends by a mark, by expiry, by a newer token, or by a
+///   shared registration of the same user. The tombstone has no user to compare, and the end wins.
+/// - A user has more registrations than `devicesPerUserMax`. An end does not restore evicted rows.
+/// - Refusals count only against a row that is live when they arrive.
+public struct RegistrationRules: Sendable {
+    /// Refusals that suspend a row.
+    public static let suspicionsMax = 3
+    /// The time between two refusals that both count.
+    public static let suspicionMillisecondsMin: Int64 = 24 * 3_600_000
+    /// How long a store keeps tombstones and marks. No command from the queue may be older.
+    public static let tombstoneMillisecondsMax: Int64 = 30 * 24 * 3_600_000
+    /// Default of ``devicesPerUserMax``.
+    public static let devicesPerUserMaxDefault = 100
+
+    /// The current time in UNIX milliseconds.
+    public let now: Int64
+    /// Maximum number of live rows of a user in an app.
+    public let devicesPerUserMax: Int
+
+    public init(now: Int64, devicesPerUserMax: Int = Self.devicesPerUserMaxDefault) {
+        (self.now, self.devicesPerUserMax) = (now, max(1, devicesPerUserMax))
+    }
+
+    /// The outcome of one command.
+    public struct Outcome: Sendable, Hashable {
+        public var reply: RegistrationReply
+        public var events: [RegistrationEvent]
+
+        init(_ reply: RegistrationReply, _ events: [RegistrationEvent] = []) {
+            (self.reply, self.events) = (reply, events)
+        }
+    }
+
+    /// The changes of a batch.
+    public struct Change: Sendable, Hashable {
+        /// The rows to insert or update, in the order of their keys.
+        public var rows: [Registration]
+        /// The marks to insert or update, in the order of their keys.
+        public var marks: [EndMark]
+        /// The outcomes of the commands, in the order of the commands.
+        public var outcomes: [Outcome]
+        /// Events that belong to no command: rows that had expired before the batch.
+        public var expirations: [RegistrationEvent]
+    }
+
+    /// Applies commands in order.
+    ///
+    /// - Parameters:
+    ///   - rows: All rows that the commands concern (``TouchedKeys``).
+    ///   - marks: All marks that the commands concern.
+    public func apply(
+        _ commands: [KeyedCommand], to rows: some Sequence<Registration>, marks: some Sequence<EndMark>
+    ) -> Change {
+        var table = RegistrationTable(rows: rows, marks: marks)
+        let expirations = expire(in: &table)
+        let outcomes = commands.map { apply($0, to: &table) }
+        return Change(
+            rows: table.changedRows, marks: table.changedMarks, outcomes: outcomes, expirations: expirations)
+    }
+
+    /// Returns tombstones for the rows that have expired.
+    public func expire(_ rows: some Sequence<Registration>) -> Change {
+        apply([], to: rows, marks: [])
+    }
+
+    /// Whether the store deletes the row: a tombstone so old that no command from the queue can be older.
+    public func isForgotten(_ row: Registration) -> Bool {
+        row.endedAt.map { $0 < now - Self.tombstoneMillisecondsMax } ?? false
+    }
+
+    /// Whether the store deletes the mark.
+    public func isForgotten(_ mark: EndMark) -> Bool { mark.at < now - Self.tombstoneMillisecondsMax }
+
+    func isExpired(_ time: Int64?) -> Bool { time.map { $0 <= now } ?? false }
+
+    private func expire(in table: inout RegistrationTable) -> [RegistrationEvent] {
+        var events: [RegistrationEvent] = []
+        for row in table.liveRows where isExpired(row.details?.expiresAt) {
+            table.end(row, at: row.registeredAt)
+            if let event = RegistrationEvent(.expired, of: row) { events.append(event) }
+        }
+        return events
+    }
+
+    private func apply(_ command: KeyedCommand, to table: inout RegistrationTable) -> Outcome {
+        switch command {
+        case .register(let registration, let keys):
+            RegisterTransition(rules: self, registration: registration, keys: keys).apply(to: &table)
+        case .endToken(let address, let token, let at, let refusal):
+            endToken(address, token, at: at, refusal, in: &table)
+        case .endUser(let end): endUser(end, in: &table)
+        case .suspect(let token, let refusal): suspect(token, refusal, in: &table)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+public import APNSProtocol
+
+/// A device token and the namespace in which it is unique.
+public struct TokenAddress: Sendable, Hashable {
+    /// The bundle ID.
+    public var app: String
+    public var environment: APNSEnvironment
+    public var kind: TokenKind
+    /// Present if and only if the kind has scopes.
+    public var scope: String?
+    /// The token in lower-case hexadecimal digits. A secret.
+    public var token: String
+
+    /// - Parameter token: in hexadecimal digits of either case.
+    public init(app: String, environment: APNSEnvironment, kind: TokenKind, scope: String?, token: String) {
+        (self.app, self.environment, self.kind, self.scope) = (app, environment, kind, scope)
+        self.token = token.lowercased()
+    }
+}

@@ -1,0 +1,165 @@
+import Crypto
+import EventLoop
+import Registrations
+import Testing
+
+/// The order in which commands arrive does not matter, with the exceptions that `RegistrationRules` names.
+@Suite struct OrderTests {
+    private static let setsMax = 10_000
+    private static let commandsPerSet = 8
+    private static let permutationsPerSet = 2
+
+    @Test func `Any order of eight random commands ends in the same rows and marks`() throws {
+        var random = SeededRandom(seed: 47)
+        let empty = try TestStore()
+        var comparedCount = 0
+        while comparedCount < Self.setsMax {
+            let set = CommandSet(&random, count: Self.commandsPerSet)
+            guard !set.isException else { continue }
+            comparedCount += 1
+            let keyed = try set.commands.map { try empty.keyed($0) }
+            var expected = empty
+            expected.apply(keyed)
+            for _ in 0..<Self.permutationsPerSet {
+                var store = empty
+                for command in keyed.shuffled(using: &random) { store.apply([command]) }
+                guard store.withoutSuspicions != expected.withoutSuspicions else { continue }
+                Issue.record("set \(comparedCount): \(set.commands)")
+                return
+            }
+        }
+    }
+
+    @Test func `A command that arrives twice changes nothing, and reports no event`() throws {
+        var random = SeededRandom(seed: 48)
+        let empty = try TestStore()
+        for number in 0..<2_000 {
+            let set = CommandSet(&random, count: Self.commandsPerSet)
+            var store = empty
+            for command in set.commands {
+                let keyed = try store.keyed(command)
+                store.apply([keyed])
+                let before = store
+                let change = store.apply([keyed])
+                #expect(store == before && change.rows == [] && change.marks == [], "set \(number)")
+                #expect(change.outcomes[0].events == [], "set \(number)")
+            }
+        }
+    }
+
+    @Test func `A batch equals its commands one by one, with the same replies and events`() throws {
+        var random = SeededRandom(seed: 49)
+        var empty = try TestStore()
+        empty.devicesPerUserMax = 2
+        for number in 0..<2_000 {
+            let keyed = try CommandSet(&random, count: 12).commands.map { try empty.keyed($0) }
+            var (batch, single) = (empty, empty)
+            let outcomes = batch.apply(keyed).outcomes
+            #expect(outcomes == keyed.flatMap { single.apply([$0]).outcomes }, "set \(number)")
+            #expect(batch == single, "set \(number)")
+        }
+    }
+
+    @Test func `A row is never live for a user and token twice`() throws {
+        var random = SeededRandom(seed: 50)
+        let empty = try TestStore()
+        for number in 0..<2_000 {
+            var store = empty
+            for command in CommandSet(&random, count: 12).commands { try store.apply(command) }
+            #expect(Set(store.reached).count == store.reached.count, "set \(number)")
+        }
+    }
+
+    /// The exception: the row of 0a shows only the installation of its newest registration.
+    @Test func `A token that changes its installation no longer shows that it was newer`() throws {
+        let commands: [RegistrationCommand] = [
+            .register("ann", "0b", at: 1, device: "phone"), .register("ann", "0a", at: 2, device: "phone"),
+            .register("ann", "0a", at: 3, device: "tablet"),
+        ]
+        var forward = try TestStore()
+        for command in commands { try forward.apply(command) }
+        #expect(forward.reached == ["ann 0a"])
+        var late = try TestStore()
+        for command in [commands[1], commands[2], commands[0]] { try late.apply(command) }
+        #expect(late.reached == ["ann 0a", "ann 0b"])
+        // The next registration of the installation corrects this.
+        try late.apply(.register("ann", "0c", at: 4, device: "phone"))
+        #expect(late.reached == ["ann 0a", "ann 0c"])
+    }
+
+    /// The exception: a tombstone has no user to compare.
+    @Test func `At equal times, the end of one user wins over the other user`() throws {
+        for (first, second) in [("ann", "bob"), ("bob", "ann")] {
+            var store = try TestStore()
+            try store.apply(.register(first, "0a", at: 1))
+            try store.apply(.unregister(first, at: 2))
+            #expect(try store.apply(.register(second, "0a", at: 1)).reply == .ended)
+            #expect(store.reached == [])
+        }
+    }
+}
+
+/// Random commands about few users, tokens and times, so that they concern each other.
+private struct CommandSet {
+    private(set) var commands: [RegistrationCommand] = []
+    private static let users = ["ann", "bob", "cid"]
+    private static let tokens = ["0a", "0b", "0c", "0d"]
+
+    init(_ random: inout SeededRandom, count: Int) {
+        let timesMax = [4, 12, 60][random.below(3)]
+        for _ in 0..<count { commands.append(Self.command(&random, timesMax: timesMax)) }
+    }
+
+    private static func command(_ random: inout SeededRandom, timesMax: Int) -> RegistrationCommand {
+        let at = Int64(1 + random.below(timesMax))
+        let user = users[random.below(users.count)]
+        let token = random.below(tokens.count)
+        let device = device(ofToken: token)
+        switch random.below(10) {
+        case 0: return .unregister(token: tokens[token], at: at)
+        case 1: return .unregister(user, device: random.chance(percent: 50) ? device ?? "phone" : nil, at: at)
+        case 2: return .erase(user, app: random.chance(percent: 50) ? TestStore.app : nil, at: at)
+        case 3: return .prune(tokens[token], at: at)
+        case 4: return .suspect(tokens[token], at: at)
+        default:
+            return .register(
+                user, tokens[token], at: at, device: device, shared: random.chance(percent: 40),
+                expires: random.chance(percent: 10) ? at + 1 : nil,
+                platform: random.chance(percent: 20) ? .ios : nil)
+        }
+    }
+
+    /// Two tokens have the same installation, one has another, one has none.
+    private static func device(ofToken token: Int) -> String? { ["phone", "phone", "tablet", nil][token] }
+
+    /// Whether two users register one token with the same time, and an end other than the token's may concern one of both.
+    var isException: Bool {
+        let registrations = commands.compactMap { command -> NewRegistration? in
+            if case .register(let registration) = command { registration } else { nil }
+        }
+        return registrations.contains { first in
+            registrations.contains { second in
+                first.address == second.address && first.registeredAt == second.registeredAt
+                    && first.user != second.user && hasOtherEnd(first, second, among: registrations)
+            }
+        }
+    }
+
+    private func hasOtherEnd(
+        _ first: NewRegistration, _ second: NewRegistration, among registrations: [NewRegistration]
+    ) -> Bool {
+        let pair = [first, second]
+        let endsUser = commands.contains { command in
+            switch command {
+            case .unregister(.user(_, let user), _), .unregister(.device(_, let user, _), _), .erase(let user, _, _):
+                pair.contains { $0.user == user }
+            case .register, .unregister(.token, _), .prune, .suspect: false
+            }
+        }
+        return endsUser || pair.contains { $0.expiresAt != nil }
+            || registrations.contains { other in
+                (other.address == first.address && other.isShared)
+                    || (other.address != first.address && other.deviceID == first.deviceID && other.deviceID != nil)
+            }
+    }
+}

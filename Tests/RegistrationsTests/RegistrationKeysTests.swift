@@ -1,0 +1,89 @@
+import Crypto
+import Glibc
+import Registrations
+import TestKit
+import Testing
+
+@Suite struct RegistrationKeysTests {
+    private static let first = String(repeating: "A", count: 43) + "="
+    private static let second = String(repeating: "B", count: 42) + "A="
+
+    private static func file(index: String = first, keys: String) -> [UInt8] {
+        Array(#"{"index_key":"\#(index)","data_keys":[\#(keys)]}"#.utf8)
+    }
+
+    private static func key(_ id: Int, _ key: String = second) -> String { #"{"id":\#(id),"key":"\#(key)"}"# }
+
+    @Test func `The data key with the highest id encrypts, in any order of the file`() throws {
+        let keys = [Self.key(2), Self.key(30, String(repeating: "C", count: 42) + "A="), Self.key(7)]
+        let text = Self.file(keys: keys.joined(separator: ","))
+        #expect(try RowCipher(RegistrationKeys(json: text, source: "k")).newestKeyID == 30)
+    }
+
+    @Test(arguments: [
+        ("", "not JSON"), ("[]", "missing, unknown or invalid"), ("{}", "missing, unknown or invalid"),
+        (#"{"index_key":"AAAA","data_keys":[]}"#, "missing, unknown or invalid"),
+        (String(decoding: file(keys: ""), as: UTF8.self), "0 data keys"),
+        (String(decoding: file(keys: key(1, "AAAA")), as: UTF8.self), "missing, unknown or invalid"),
+        (String(decoding: file(keys: key(0)), as: UTF8.self), "missing, unknown or invalid"),
+        (String(decoding: file(keys: key(32_768)), as: UTF8.self), "missing, unknown or invalid"),
+        (String(decoding: file(keys: "\(key(3)),\(key(3))"), as: UTF8.self), "two data keys have the id 3"),
+        (String(decoding: file(keys: key(1, first)), as: UTF8.self), "equals the index key"),
+        (
+            String(decoding: file(keys: (1...101).map { key($0) }.joined(separator: ",")), as: UTF8.self),
+            "101 data keys"
+        ),
+    ])
+    func `Other files are refused without a part of a key`(text: String, reason: String) {
+        let error = #expect(throws: RegistrationKeysError.self) {
+            try RegistrationKeys(json: Array(text.utf8), source: "keys.json")
+        }
+        #expect(error?.code == .malformed && error?.message.contains(reason) == true)
+        #expect(error?.message.contains("AAAA") == false && error?.message.contains("keys.json") == true)
+    }
+
+    @Test func `An unknown member, which may be a key, is not shown`() {
+        let text = #"{"index_key":"\#(Self.first)","data_keys":[\#(Self.key(1))],"c2VjcmV0":1}"#
+        let error = #expect(throws: RegistrationKeysError.self) {
+            try RegistrationKeys(json: Array(text.utf8), source: "keys.json")
+        }
+        #expect(error?.message.contains("c2VjcmV0") == false)
+    }
+
+    @Test func `Only the owner and its group may read a key file`() throws {
+        let folder = try TemporaryDirectory("keys")
+        let text = String(decoding: try RegistrationKeys.generatedFile(), as: UTF8.self)
+        let path = try folder.write("keys.json", text)
+        for mode: mode_t in [0o600, 0o640, 0o400, 0o440] {
+            try #require(chmod(path, mode) == 0)
+            #expect(throws: Never.self) { try RegistrationKeys(path: path) }
+        }
+        for mode: mode_t in [0o644, 0o660, 0o700, 0o641, 0o4600] {
+            try #require(chmod(path, mode) == 0)
+            let error = #expect(throws: RegistrationKeysError.self) { try RegistrationKeys(path: path) }
+            #expect(error?.code == .exposed && error?.message.hasSuffix("run: chmod 640 \(path)") == true)
+        }
+    }
+
+    @Test func `A missing file, a folder and a large file are refused`() throws {
+        let folder = try TemporaryDirectory("keys")
+        let missing = #expect(throws: RegistrationKeysError.self) { try RegistrationKeys(path: folder.file("none")) }
+        #expect(missing?.code == .unreadable)
+        let other = #expect(throws: RegistrationKeysError.self) { try RegistrationKeys(path: folder.path) }
+        #expect(other?.code == .unreadable && other?.message.contains("not a regular file") == true)
+        let path = try folder.write("large", String(repeating: " ", count: RegistrationKeys.fileBytesMax + 1))
+        try #require(chmod(path, 0o600) == 0)
+        let large = #expect(throws: RegistrationKeysError.self) { try RegistrationKeys(path: path) }
+        #expect(large?.code == .malformed && large?.message.contains("larger than") == true)
+    }
+
+    @Test func `The remedy for a missing file creates a valid one`() throws {
+        let folder = try TemporaryDirectory("keys")
+        let path = folder.file("a key's file")
+        let error = #expect(throws: RegistrationKeysError.self) { try RegistrationKeys(path: path) }
+        let message = try #require(error?.message)
+        let command = try #require(message.firstRange(of: "run: ")).upperBound
+        try #require(system(String(message[command...])) == 0)
+        #expect(throws: Never.self) { try RegistrationKeys(path: path) }
+    }
+}
