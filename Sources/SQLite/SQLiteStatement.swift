@@ -32,12 +32,12 @@ public final class SQLiteStatement {
     // MARK: Parameters. Errors of a bind are thrown by the run.
 
     /// Binds an integer; NULL if `value` is nil.
-    public func bind(_ parameter: Int, _ value: Int64?) {
+    public func bind(_ parameter: Int, int64 value: Int64?) {
         bind { value.map { martlet_sqlite_bind_int64(handle, Int32(parameter), $0) } ?? null(parameter) }
     }
 
     /// Binds a floating-point number; NULL if `value` is nil. SQLite stores NaN as NULL.
-    public func bind(_ parameter: Int, _ value: Double?) {
+    public func bind(_ parameter: Int, double value: Double?) {
         bind { value.map { martlet_sqlite_bind_double(handle, Int32(parameter), $0) } ?? null(parameter) }
     }
 

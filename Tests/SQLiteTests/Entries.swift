@@ -8,8 +8,10 @@ struct Entries {
         application: 0x4d61_7274,
         steps: [
             "CREATE TABLE entry (key INTEGER PRIMARY KEY, value BLOB) STRICT",
-            "CREATE TABLE mixed (number INTEGER, fraction REAL, word TEXT UNIQUE, bytes BLOB) STRICT; "
-                + "CREATE INDEX mixed_number ON mixed (number)",
+            """
+            CREATE TABLE mixed (number INTEGER, fraction REAL, word TEXT UNIQUE, bytes BLOB) STRICT;
+            CREATE INDEX mixed_number ON mixed (number)
+            """,
         ])
 
     let file: SQLiteFile
@@ -23,7 +25,7 @@ struct Entries {
     }
 
     func insert(_ key: Int64, bytes: Int = 16) throws(SQLiteError) {
-        insertion.bind(1, key)
+        insertion.bind(1, int64: key)
         insertion.bind(2, blob: [UInt8](repeating: 0x5a, count: bytes))
         try insertion.run()
     }
@@ -33,6 +35,13 @@ struct Entries {
         try selection.forEachRow { row throws(SQLiteError) in keys.append(try row.int64(0)) }
         return keys
     }
+
+    /// Runs a statement without an end, and calls `body` for each of its rows.
+    func runEndlessStatement(_ body: () -> Void) throws(SQLiteError) {
+        let statement = try file.prepare(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
+        try statement.forEachRow { _ throws(SQLiteError) in body() }
+    }
 }
 
 extension SQLiteFile {
@@ -41,17 +50,16 @@ extension SQLiteFile {
     }
 }
 
-/// A job made of closures.
+/// A job that a test gives as a closure.
 final class EntryJob: SQLiteJob<Entries>, @unchecked Sendable {
     private let body: (Entries) throws(SQLiteError) -> Void
-    private let done: (SQLiteError?) -> Void
+    private let outcomes: Outcomes
+    private let number: Int
 
-    init(
-        on loop: EventLoop, _ body: @escaping (Entries) throws(SQLiteError) -> Void,
-        done: @escaping (SQLiteError?) -> Void = { _ in }
-    ) {
+    init(on loop: EventLoop, into outcomes: Outcomes, _ body: @escaping (Entries) throws(SQLiteError) -> Void) {
         self.body = body
-        self.done = done
+        self.outcomes = outcomes
+        number = outcomes.added()
         super.init(on: loop)
     }
 
@@ -59,7 +67,28 @@ final class EntryJob: SQLiteJob<Entries>, @unchecked Sendable {
 
     override func completed(_ error: SQLiteError?) {
         loop.assertOnLoop()
-        done(error)
+        outcomes.completed(number, error)
+    }
+}
+
+/// The outcomes of jobs of one loop, in the order of their completion.
+final class Outcomes {
+    private var jobs = 0
+    /// The numbers of the jobs, from 0 in the order of their creation.
+    private(set) var order: [Int] = []
+    /// nil for jobs without an error.
+    private(set) var codes: [SQLiteError.Code?] = []
+
+    var areComplete: Bool { order.count == jobs }
+
+    func added() -> Int {
+        defer { jobs += 1 }
+        return jobs
+    }
+
+    func completed(_ number: Int, _ error: SQLiteError?) {
+        order.append(number)
+        codes.append(error?.code)
     }
 }
 

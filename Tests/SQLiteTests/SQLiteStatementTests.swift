@@ -31,8 +31,8 @@ import Testing
     @Test func valuesAreReadAsTheyWereWritten() throws {
         try withFile { file in
             let insertion = try Self.insertion(file)
-            insertion.bind(1, Int64.min)
-            insertion.bind(2, 1.5)
+            insertion.bind(1, int64: Int64.min)
+            insertion.bind(2, double: 1.5)
             insertion.bind(3, text: "grün\0mit NUL")
             insertion.bind(4, blob: [0, 1, 255])
             #expect(try insertion.run() == 1)
@@ -73,14 +73,14 @@ import Testing
     @Test func parametersWithoutAValueAreNull() throws {
         try withFile { file in
             let insertion = try Self.insertion(file)
-            insertion.bind(1, 7)
-            insertion.bind(2, 0.5)
+            insertion.bind(1, int64: 7)
+            insertion.bind(2, double: 0.5)
             insertion.bind(3, text: "a")
             insertion.bind(4, blob: [1])
             try insertion.run()
             try insertion.run()
-            insertion.bind(1, nil as Int64?)
-            insertion.bind(2, nil as Double?)
+            insertion.bind(1, int64: nil)
+            insertion.bind(2, double: nil)
             insertion.bind(3, text: nil)
             insertion.bind(4, blob: nil)
             try insertion.run()
@@ -94,7 +94,7 @@ import Testing
                 #expect(try row.doubleOrNil(1) == nil)
                 #expect(try row.textOrNil(2) == nil)
                 #expect(try row.blobOrNil(3) == nil)
-                #expect(row.isNull(0))
+                #expect(row.isNull(0) == true)
             }
             #expect(nullRows == 3)
         }
@@ -124,9 +124,9 @@ import Testing
             let entries = try Entries(file)
             for key in 1...5 { try entries.insert(Int64(key)) }
             let update = try file.prepare("UPDATE entry SET value = NULL WHERE key > ?")
-            update.bind(1, 3)
+            update.bind(1, int64: 3)
             #expect(try update.run() == 2)
-            update.bind(1, 9)
+            update.bind(1, int64: 9)
             #expect(try update.run() == 0)
         }
     }
@@ -186,11 +186,11 @@ import Testing
                 let tooLarge = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 2_000_000_000)
                 insertion.bind(4, borrowedBlob: tooLarge)
             }
-            insertion.bind(1, 1)
+            insertion.bind(1, int64: 1)
             let failure = try #require(error { try insertion.run() })
             #expect(failure.code == .value)
             #expect(failure.isCausedByData)
-            insertion.bind(1, 1)
+            insertion.bind(1, int64: 1)
             #expect(try insertion.run() == 1)
         }
     }

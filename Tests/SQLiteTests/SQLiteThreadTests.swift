@@ -13,64 +13,15 @@ import Threads
         path = directory.file("registrations.sqlite")
     }
 
-    /// A thread, used on a loop.
-    private final class TestThread {
-        private let thread: SQLiteThread<Entries>
-        private let loop: EpollLoop
-        private(set) var opened: SQLiteError??
-
-        init(
-            _ path: String, _ access: SQLiteFile.Access = .readWrite, on loop: EpollLoop,
-            limits: SQLiteJobLimits = SQLiteJobLimits()
-        ) throws {
-            self.loop = loop
-            thread = SQLiteThread(limits: limits)
-            nonisolated(unsafe) let test = self
-            try thread.start(
-                path, access, schema: Entries.schema, on: loop,
-                prepare: { file throws(SQLiteError) in try Entries(file) },
-                opened: { test.opened = .some($0) })
-        }
-
-        func submit(
-            _ body: @escaping (Entries) throws(SQLiteError) -> Void, done: @escaping (SQLiteError?) -> Void = { _ in }
-        ) throws(SQLiteError) {
-            try thread.submit(EntryJob(on: loop, body, done: done))
-        }
-
-        /// Runs a job and waits for its outcome.
-        func run(_ body: @escaping (Entries) throws(SQLiteError) -> Void) async throws -> SQLiteError? {
-            var outcome: SQLiteError??
-            try submit(body) { outcome = .some($0) }
-            try await loop.wait { outcome != nil }
-            return outcome ?? nil
-        }
-
-        func keys() async throws -> [Int64] {
-            var keys: [Int64] = []
-            #expect(try await run { entries throws(SQLiteError) in keys = try entries.keys() } == nil)
-            return keys
-        }
-
-        func wait() async throws { try await loop.wait { self.opened != nil } }
-
-        func close() async throws {
-            nonisolated(unsafe) var isClosed = false
-            thread.close(on: loop) { isClosed = true }
-            try await loop.wait { isClosed }
-        }
-    }
-
     /// Runs a test with a writing thread.
     private func withWriter(
         _ limits: SQLiteJobLimits = SQLiteJobLimits(),
-        _ body: @escaping @Sendable (EpollLoop, String, TestThread) async throws -> Void
+        _ body: @escaping @Sendable (EpollLoop, String, EntryThread) async throws -> Void
     ) async throws {
         let path = path
         try await onEpollLoop { loop in
-            let writer = try TestThread(path, on: loop, limits: limits)
-            try await writer.wait()
-            #expect(writer.opened == .some(nil))
+            let writer = try EntryThread(path, on: loop, limits: limits)
+            #expect(try await writer.openingError() == nil)
             try await body(loop, path, writer)
             try await writer.close()
         }
@@ -80,51 +31,40 @@ import Threads
 
     @Test func thousandsOfJobsKeepTheirOrder() async throws {
         try await withWriter { loop, _, writer in
-            let count = 5000
-            let run = KeyLog()
-            var completed: [Int64] = []
+            let (count, outcomes, run) = (5000, Outcomes(), KeyLog())
             for key in 0..<Int64(count) {
-                try writer.submit { entries throws(SQLiteError) in
+                try writer.submit(into: outcomes) { entries throws(SQLiteError) in
                     run.add(key)
                     try entries.insert(key)
-                } done: { error in
-                    #expect(error == nil)
-                    completed.append(key)
                 }
             }
-            try await loop.wait { completed.count == count }
-            #expect(completed == Array(0..<Int64(count)))
-            #expect(run.keys == completed)
-            #expect(try await writer.keys() == completed)
+            try await loop.wait { outcomes.areComplete }
+            #expect(outcomes.order == Array(0..<count))
+            #expect(outcomes.codes == Array(repeating: nil, count: count))
+            #expect(run.keys == Array(0..<Int64(count)))
+            #expect(try await writer.keys() == run.keys)
         }
     }
 
     @Test func waitingJobsShareATransactionThatReadersDoNotSee() async throws {
         try await withWriter { loop, path, writer in
-            let reader = try TestThread(path, .readOnly, on: loop)
-            let (first, last) = (Gate(), Gate())
-            try writer.submit { entries throws(SQLiteError) in
-                first.pass()
-                try entries.insert(0)
-            }
-            var completions = 0
-            for key in 1...100 {
-                try writer.submit { entries throws(SQLiteError) in
-                    try entries.insert(Int64(key))
+            let reader = try EntryThread(path, .readOnly, on: loop)
+            let (first, last, outcomes) = (Gate(), Gate(), Outcomes())
+            try await writer.pause(at: first) { entries throws(SQLiteError) in try entries.insert(0) }
+            for key in Int64(1)...100 {
+                try writer.submit(into: outcomes) { entries throws(SQLiteError) in
+                    try entries.insert(key)
                     if key == 100 { last.pass() }
-                } done: { _ in
-                    completions += 1
                 }
             }
-            try await loop.wait { first.hasVisitor }
             #expect(try await reader.keys() == [])
             first.open()
             // The second transaction has written 100 entries and is not committed.
             try await loop.wait { last.hasVisitor }
             #expect(try await reader.keys() == [0])
-            #expect(completions == 0)
+            #expect(outcomes.order == [])
             last.open()
-            try await loop.wait { completions == 100 }
+            try await loop.wait { outcomes.areComplete }
             #expect(try await reader.keys() == Array(0...100))
             try await reader.close()
         }
@@ -132,24 +72,19 @@ import Threads
 
     @Test func aJobWithRefusedDataLosesOnlyItsOwnChanges() async throws {
         try await withWriter { loop, _, writer in
-            let gate = Gate()
-            try writer.submit { entries throws(SQLiteError) in
-                gate.pass()
-                try entries.insert(500)
-            }
-            var codes: [SQLiteError.Code?] = []
+            let (gate, outcomes) = (Gate(), Outcomes())
+            try await writer.pause(at: gate) { entries throws(SQLiteError) in try entries.insert(500) }
             for key in Int64(0)..<1000 {
-                try writer.submit { entries throws(SQLiteError) in
+                try writer.submit(into: outcomes) { entries throws(SQLiteError) in
                     try entries.insert(key + 1000)
                     try entries.insert(key)
-                } done: {
-                    codes.append($0?.code)
                 }
             }
             gate.open()
-            try await loop.wait { codes.count == 1000 }
-            #expect(codes.firstIndex(of: .constraint) == 500)
-            #expect(codes.filter { $0 != nil }.count == 1)
+            try await loop.wait { outcomes.areComplete }
+            #expect(outcomes.order == Array(0..<1000))
+            #expect(outcomes.codes.firstIndex(of: .constraint) == 500)
+            #expect(outcomes.codes.filter { $0 != nil }.count == 1)
             let expected = Array(Int64(0)..<1000) + (Int64(1000)..<2000).filter { $0 != 1500 }
             #expect(try await writer.keys() == expected)
         }
@@ -157,52 +92,46 @@ import Threads
 
     @Test func aReadFailsAlone() async throws {
         try await withWriter { loop, path, writer in
-            #expect(try await writer.run { entries throws(SQLiteError) in try entries.insert(1) } == nil)
-            let reader = try TestThread(path, .readOnly, on: loop)
-            let gate = Gate()
-            try reader.submit { _ in gate.pass() }
-            var codes: [SQLiteError.Code?] = []
-            let reads: [(Entries) throws(SQLiteError) -> Void] = [
-                { entries throws(SQLiteError) in _ = try entries.keys() },
-                { entries throws(SQLiteError) in try entries.insert(2) },
-                { entries throws(SQLiteError) in _ = try entries.keys() },
-            ]
-            for read in reads { try reader.submit(read) { codes.append($0?.code) } }
+            let reader = try EntryThread(path, .readOnly, on: loop)
+            let (gate, outcomes) = (Gate(), Outcomes())
+            try await reader.pause(at: gate)
+            for isWrite in [false, true, false] {
+                try reader.submit(into: outcomes) { entries throws(SQLiteError) in
+                    if isWrite { try entries.insert(2) } else { _ = try entries.keys() }
+                }
+            }
             gate.open()
-            try await loop.wait { codes.count == 3 }
-            #expect(codes == [nil, .readOnly, nil])
+            try await loop.wait { outcomes.areComplete }
+            #expect(outcomes.codes == [nil, .readOnly, nil])
             try await reader.close()
         }
     }
 
     @Test func aFullFileFailsTheTransactionAndTheThreadContinues() async throws {
         try await withWriter { loop, path, writer in
-            #expect(
-                try await writer.run { entries throws(SQLiteError) in
-                    try entries.insert(1)
-                    try entries.file.execute("PRAGMA max_page_count = 30")
-                } == nil)
-            let reader = try TestThread(path, .readOnly, on: loop)
-            let gate = Gate()
-            try writer.submit { _ in gate.pass() }
-            var codes: [SQLiteError.Code?] = []
+            let setUp = try await writer.run { entries throws(SQLiteError) in
+                try entries.insert(1)
+                try entries.file.execute("PRAGMA max_page_count = 30")
+            }
+            #expect(setUp == nil)
+            let reader = try EntryThread(path, .readOnly, on: loop)
+            let (gate, outcomes) = (Gate(), Outcomes())
+            try await writer.pause(at: gate)
             for key in Int64(2)..<200 {
-                try writer.submit { entries throws(SQLiteError) in
+                try writer.submit(into: outcomes) { entries throws(SQLiteError) in
                     try entries.insert(key, bytes: 2000)
-                } done: {
-                    codes.append($0?.code)
                 }
             }
             gate.open()
-            try await loop.wait { codes.count == 198 }
-            #expect(codes.allSatisfy { $0 == .full })
+            try await loop.wait { outcomes.areComplete }
+            #expect(outcomes.codes == Array(repeating: .full, count: 198))
             #expect(try await reader.keys() == [1])
             // Space is available again.
-            #expect(
-                try await writer.run { entries throws(SQLiteError) in
-                    try entries.file.execute("PRAGMA max_page_count = 1000")
-                    try entries.insert(2, bytes: 200_000)
-                } == nil)
+            let next = try await writer.run { entries throws(SQLiteError) in
+                try entries.file.execute("PRAGMA max_page_count = 1000")
+                try entries.insert(2, bytes: 200_000)
+            }
+            #expect(next == nil)
             #expect(try await reader.keys() == [1, 2])
             try await reader.close()
         }
@@ -211,47 +140,33 @@ import Threads
     // MARK: The queue
 
     @Test func aFullQueueRefusesJobs() async throws {
-        let limits = SQLiteJobLimits(jobsWaitingMax: 3, jobsPerTransactionMax: 2)
-        try await withWriter(limits) { loop, _, writer in
-            let gate = Gate()
-            var completed: [Int64] = []
-            try writer.submit { _ in gate.pass() }
-            try await loop.wait { gate.hasVisitor }
+        try await withWriter(SQLiteJobLimits(jobsWaitingMax: 3, jobsPerTransactionMax: 2)) { loop, _, writer in
+            let (gate, outcomes) = (Gate(), Outcomes())
+            try await writer.pause(at: gate)
             for key in Int64(1)...3 {
-                try writer.submit { entries throws(SQLiteError) in
-                    try entries.insert(key)
-                } done: { _ in
-                    completed.append(key)
-                }
+                try writer.submit(into: outcomes) { entries throws(SQLiteError) in try entries.insert(key) }
             }
-            #expect {
-                try writer.submit({ _ in }, done: { _ in Issue.record("a refused job completed") })
-            } throws: {
-                ($0 as? SQLiteError)?.code == .queueFull
-            }
+            let refused = Outcomes()
+            #expect(writer.refusal(into: refused)?.code == .queueFull)
             gate.open()
-            try await loop.wait { completed.count == 3 }
-            #expect(completed == [1, 2, 3])
+            try await loop.wait { outcomes.areComplete }
             #expect(try await writer.keys() == [1, 2, 3])
+            #expect(refused.order == [])
+            #expect(writer.refusal(into: refused) == nil)
         }
     }
 
     @Test func completionsReturnToTheLoopOfTheirJob() async throws {
         try await withWriter { loop, _, writer in
-            let thread = writer
-            nonisolated(unsafe) let shared = thread
+            let thread = writer.thread
             try await onEpollLoop { other in
-                var count = 0
-                // `EntryJob` asserts that it completes on its loop.
+                let outcomes = Outcomes()
                 for key in Int64(0)..<50 {
-                    try shared.submit(
-                        EntryJob(on: other) { entries throws(SQLiteError) in
-                            try entries.insert(key)
-                        } done: { _ in
-                            count += 1
-                        })
+                    // The job asserts that it completes on its loop.
+                    try thread.submit(
+                        EntryJob(on: other, into: outcomes) { entries throws(SQLiteError) in try entries.insert(key) })
                 }
-                try await other.wait { count == 50 }
+                try await other.wait { outcomes.areComplete }
             }
             #expect(try await writer.keys().count == 50)
         }
@@ -262,51 +177,39 @@ import Threads
     @Test func jobsOfAFileThatCannotBeOpenedFail() async throws {
         let path = directory.file("missing/registrations.sqlite")
         try await onEpollLoop { loop in
-            let writer = try TestThread(path, on: loop)
-            var outcome: SQLiteError??
+            let (writer, outcomes) = (try EntryThread(path, on: loop), Outcomes())
             // Refused, or failed if the thread has not yet attempted to open the file.
-            do throws(SQLiteError) {
-                try writer.submit({ _ in }, done: { outcome = .some($0) })
-            } catch {
-                outcome = error
-            }
-            try await loop.wait { outcome != nil && writer.opened != nil }
-            #expect(outcome??.code == .cannotOpen)
-            #expect(writer.opened??.code == .cannotOpen)
-            #expect { try writer.submit { _ in } } throws: { ($0 as? SQLiteError)?.code == .cannotOpen }
+            let refusal = writer.refusal(into: outcomes)
+            #expect(try await writer.openingError()?.code == .cannotOpen)
+            if refusal == nil { try await loop.wait { outcomes.areComplete } }
+            #expect(outcomes.codes.first ?? refusal?.code == .cannotOpen)
+            #expect(writer.refusal(into: outcomes)?.code == .cannotOpen)
             try await writer.close()
         }
     }
 
     @Test func closingInterruptsTheStatementAndCancelsTheRest() async throws {
         try await withWriter { loop, path, writer in
-            #expect(try await writer.run { entries throws(SQLiteError) in try entries.insert(1) } == nil)
-            let gate = Gate()
-            var codes: [SQLiteError.Code?] = []
-            try writer.submit { entries throws(SQLiteError) in
+            let (gate, outcomes) = (Gate(), Outcomes())
+            gate.open()
+            let setUp = try await writer.run { entries throws(SQLiteError) in try entries.insert(1) }
+            #expect(setUp == nil)
+            try writer.submit(into: outcomes) { entries throws(SQLiteError) in
                 try entries.insert(2)
-                let endless = try entries.file.prepare(
-                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
-                gate.open()
-                try endless.forEachRow { _ throws(SQLiteError) in gate.pass() }
-            } done: {
-                codes.append($0?.code)
+                try entries.runEndlessStatement { gate.pass() }
             }
             for key in Int64(3)..<10 {
-                try writer.submit { entries throws(SQLiteError) in
-                    try entries.insert(key)
-                } done: {
-                    codes.append($0?.code)
-                }
+                try writer.submit(into: outcomes) { entries throws(SQLiteError) in try entries.insert(key) }
             }
             try await loop.wait { gate.hasVisitor }
             try await writer.close()
-            #expect(codes.count == 8)
-            #expect(codes.first == .interrupted)
-            #expect(codes.allSatisfy { $0 == .interrupted || $0 == .closed })
-            #expect { try writer.submit { _ in } } throws: { ($0 as? SQLiteError)?.code == .closed }
+            #expect(outcomes.order == Array(0..<8))
+            // The jobs of the interrupted transaction share its error. Those that still waited are cancelled.
+            #expect(outcomes.codes.first == .interrupted)
+            #expect(Set(outcomes.codes).isSubset(of: [.interrupted, .closed]))
+            #expect(writer.refusal(into: outcomes)?.code == .closed)
             // The lock is free, and the transaction was rolled back.
-            let next = try TestThread(path, on: loop)
+            let next = try EntryThread(path, on: loop)
             #expect(try await next.keys() == [1])
             try await next.close()
         }
@@ -314,28 +217,17 @@ import Threads
 
     @Test func jobsThatWaitForTheRunningTransactionAreCancelled() async throws {
         try await withWriter { loop, path, writer in
-            let gate = Gate()
-            var codes: [SQLiteError.Code?] = []
-            try writer.submit { entries throws(SQLiteError) in
-                try entries.insert(1)
-                gate.pass()
-            } done: {
-                codes.append($0?.code)
-            }
-            try await loop.wait { gate.hasVisitor }
-            try writer.submit { entries throws(SQLiteError) in
-                try entries.insert(2)
-            } done: {
-                codes.append($0?.code)
-            }
-            async let closed: Void = writer.close()
+            let (gate, outcomes) = (Gate(), Outcomes())
+            try await writer.pause(at: gate, into: outcomes) { entries throws(SQLiteError) in try entries.insert(1) }
+            try writer.submit(into: outcomes) { entries throws(SQLiteError) in try entries.insert(2) }
+            writer.beginClosing()
             gate.open()
-            try await closed
-            // The first job ended, with its transaction, before or after the thread learned that it must stop.
-            #expect(codes.count == 2)
-            #expect(codes.last == .closed)
-            let next = try TestThread(path, on: loop)
-            #expect(try await next.keys() == (codes.first == .some(nil) ? [1] : []))
+            try await writer.close()
+            // The thread commits the running transaction, whose last job has run.
+            #expect(outcomes.order == [0, 1])
+            #expect(outcomes.codes == [nil, .closed])
+            let next = try EntryThread(path, on: loop)
+            #expect(try await next.keys() == [1])
             try await next.close()
         }
     }
@@ -344,12 +236,89 @@ import Threads
         let path = path
         try await onEpollLoop { loop in
             for _ in 0..<20 {
-                let writer = try TestThread(path, on: loop)
+                let writer = try EntryThread(path, on: loop)
                 try await writer.close()
                 try await writer.close()
-                #expect(writer.opened == .some(nil))
+                #expect(try await writer.openingError() == nil)
             }
         }
+    }
+}
+
+/// A thread of the small database, used on one loop.
+private final class EntryThread {
+    let thread: SQLiteThread<Entries>
+    private let loop: EpollLoop
+    private var opened: SQLiteError??
+
+    init(
+        _ path: String, _ access: SQLiteFile.Access = .readWrite, on loop: EpollLoop,
+        limits: SQLiteJobLimits = SQLiteJobLimits()
+    ) throws {
+        self.loop = loop
+        thread = SQLiteThread(limits: limits)
+        nonisolated(unsafe) let test = self
+        try thread.start(
+            path, access, schema: Entries.schema, on: loop,
+            prepare: { file throws(SQLiteError) in try Entries(file) },
+            opened: { test.opened = .some($0) })
+    }
+
+    /// Waits until the file is open, or returns the error.
+    func openingError() async throws -> SQLiteError? {
+        try await loop.wait { self.opened != nil }
+        return opened ?? nil
+    }
+
+    func submit(
+        into outcomes: Outcomes = Outcomes(), _ body: @escaping (Entries) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        try thread.submit(EntryJob(on: loop, into: outcomes, body))
+    }
+
+    /// Submits a job that waits at the gate, so that later jobs share the next transaction. Waits until it has begun.
+    func pause(
+        at gate: Gate, into outcomes: Outcomes = Outcomes(),
+        _ body: @escaping (Entries) throws(SQLiteError) -> Void = { _ in }
+    ) async throws {
+        try submit(into: outcomes) { entries throws(SQLiteError) in
+            gate.pass()
+            try body(entries)
+        }
+        try await loop.wait { gate.hasVisitor }
+    }
+
+    /// Submits an empty job, and returns the error if it is refused.
+    func refusal(into outcomes: Outcomes) -> SQLiteError? {
+        do throws(SQLiteError) {
+            try submit(into: outcomes) { _ in }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Runs a job and returns its outcome.
+    func run(_ body: @escaping (Entries) throws(SQLiteError) -> Void) async throws -> SQLiteError.Code? {
+        let outcomes = Outcomes()
+        try submit(into: outcomes, body)
+        try await loop.wait { outcomes.areComplete }
+        return outcomes.codes[0]
+    }
+
+    func keys() async throws -> [Int64] {
+        var keys: [Int64] = []
+        let code = try await run { entries throws(SQLiteError) in keys = try entries.keys() }
+        #expect(code == nil)
+        return keys
+    }
+
+    func beginClosing() { thread.close(on: loop) {} }
+
+    func close() async throws {
+        nonisolated(unsafe) var isClosed = false
+        thread.close(on: loop) { isClosed = true }
+        try await loop.wait { isClosed }
     }
 }
 
