@@ -18,7 +18,8 @@ extension SQLiteError {
     /// Creates the error for an `errno` of a file that Martlet itself opens.
     init(cannotOpen path: String, errno code: Int32) {
         switch code {
-        case EROFS: self.init(.readOnly, "cannot open \(path): the file system is read-only; mount it with write access")
+        case EROFS:
+            self.init(.readOnly, "cannot open \(path): the file system is read-only; mount it with write access")
         case ENOSPC, EDQUOT: self.init(.full, "cannot create \(path): \(Self.fullReason)")
         case ENOENT: self.init(.cannotOpen, "cannot open \(path): the folder is missing; create it")
         default: self.init(.cannotOpen, "cannot open \(path): \(Self.systemText(code))")

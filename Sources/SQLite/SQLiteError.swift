@@ -36,7 +36,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case interrupted
         /// The queue of a thread is full.
         case queueFull = "queue-full"
-        /// The thread has ended or is ending.
+        /// The thread stops or has stopped.
         case closed
     }
 

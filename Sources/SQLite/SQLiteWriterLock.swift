@@ -16,7 +16,9 @@ struct SQLiteWriterLock: ~Copyable {
         let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, SQLiteFile.mode)
         guard descriptor >= 0 else { throw SQLiteError(cannotOpen: name, errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let error = errno == EWOULDBLOCK ? Self.inUse(path, descriptor) : SQLiteError(cannotOpen: name, errno: errno)
+            let code = errno
+            let error =
+                code == EWOULDBLOCK ? Self.inUse(path, descriptor) : SQLiteError(cannotOpen: name, errno: code)
             close(descriptor)
             throw error
         }
@@ -27,7 +29,11 @@ struct SQLiteWriterLock: ~Copyable {
         pwrite(descriptor, text, text.count, 0)
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A process that another thread starts has the descriptor until it executes its program, and would keep the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     private static func inUse(_ path: String, _ descriptor: Int32) -> SQLiteError {
         var bytes = [UInt8](repeating: 0, count: digitsMax)
