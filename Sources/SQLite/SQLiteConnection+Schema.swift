@@ -14,6 +14,8 @@ extension SQLiteConnection {
         try execute("PRAGMA foreign_keys = OFF")
         try execute("PRAGMA secure_delete = ON")
         try execute("PRAGMA trusted_schema = OFF")
+        // Savepoints save each page that they change. Otherwise, those beyond 64 KB go to a temporary file.
+        try execute("PRAGMA temp_store = MEMORY")
         try execute("PRAGMA journal_size_limit = \(SQLiteFile.walBytesMax)")
         for (index, step) in schema.steps.enumerated().dropFirst(version) { try apply(step, index, schema) }
     }
