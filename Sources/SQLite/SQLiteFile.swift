@@ -70,13 +70,17 @@ public final class SQLiteFile {
         self.lock = consume lock
     }
 
-    /// Creates the file with ``mode``, since SQLite would let all users read it, and checks the permission to write.
+    /// Creates a missing file with ``mode``, since SQLite would let all users read it. SQLite opens a file without the
+    /// permission to write for reading only, so this is checked here.
     ///
-    /// Call it only with the lock and before SQLite has opened the file: the closed descriptor would end SQLite's locks.
+    /// Does not open an existing file: closing its descriptor would end the locks of this process's other connections.
     private static func createIfMissing(_ path: String) throws(SQLiteError) {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw SQLiteError(cannotOpen: path, errno: errno) }
-        Glibc.close(descriptor)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        if descriptor >= 0 {
+            Glibc.close(descriptor)
+        } else if errno != EEXIST || Glibc.access(path, R_OK | W_OK) != 0 {
+            throw SQLiteError(cannotOpen: path, errno: errno)
+        }
     }
 
     /// Prepares a statement. Statements end with the file.

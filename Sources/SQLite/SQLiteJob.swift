@@ -23,8 +23,8 @@ open class SQLiteJob<Statements>: @unchecked Sendable {
         fatalError("run must be overridden")
     }
 
-    /// Reports the outcome. Called on the loop, once, after the transaction has ended. Jobs of a loop complete in the order
-    /// of their submission.
+    /// Reports the outcome. Called on the loop, once, after the transaction has ended; not called after the loop has ended.
+    /// Jobs of a loop complete in the order of their submission.
     ///
     /// - Parameter error: nil if the changes are committed.
     open func completed(_ error: SQLiteError?) {

@@ -18,7 +18,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         case ended(SQLiteError)
     }
 
-    static var closed: SQLiteError { SQLiteError(.closed, "the store is closed because the process stops") }
+    static var closed: SQLiteError { SQLiteError(.closed, "cannot run a job: the database is closed") }
 
     private let limits: SQLiteJobLimits
     private let lock = ConditionLock()
@@ -40,7 +40,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
             case .opening, .open: break
             }
             guard waiting.count < limits.jobsWaitingMax else {
-                return SQLiteError(.queueFull, "the store has \(limits.jobsWaitingMax) waiting jobs; it is too slow")
+                return SQLiteError(.queueFull, "cannot run a job: \(waiting.count) jobs wait for the database")
             }
             waiting.append(job)
             // Otherwise, the thread is running and finds the job, or was woken before.

@@ -32,18 +32,20 @@ public struct SQLiteRow: ~Copyable {
     /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
     public func doubleOrNil(_ column: Int) throws(SQLiteError) -> Double? { isNull(column) ? nil : try double(column) }
 
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type, or bytes that are not UTF-8.
     public func text(_ column: Int) throws(SQLiteError) -> String {
         try require(SQLITE3_TEXT, column)
         let bytes = martlet_sqlite_column_text(statement, Int32(column))
         let count = martlet_sqlite_column_bytes(statement, Int32(column))
         guard let bytes else { throw Self.noMemory }
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+        let text = String(validating: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+        guard let text else { throw SQLiteError(.value, "column \(column) of a row is not UTF-8") }
+        return text
     }
 
     /// Returns nil for NULL.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type, or bytes that are not UTF-8.
     public func textOrNil(_ column: Int) throws(SQLiteError) -> String? { isNull(column) ? nil : try text(column) }
 
     /// Calls `body` with the bytes of a blob, without a copy. They are valid only within `body`.

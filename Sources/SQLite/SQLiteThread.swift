@@ -57,8 +57,10 @@ public final class SQLiteThread<Statements>: Sendable {
         if let error = queue.add(job) { throw error }
     }
 
-    /// Ends the thread and closes the file. Jobs that wait complete with `closed`, the running transaction is rolled back,
-    /// and its jobs complete with `interrupted` or `closed`. To finish the jobs instead, wait for their completion first.
+    /// Ends the thread and closes the file. Jobs that wait complete with `closed`. The running statement is interrupted;
+    /// its transaction is rolled back, unless all its jobs have run, and its jobs complete with `interrupted` or `closed`.
+    /// To finish the jobs instead, wait for their completion first.
+    ///
     /// Close the reader before the writer: the last one to close moves the WAL into the database. Callable from any thread.
     ///
     /// - Parameter closed: Called on `loop` once the file is closed and its lock is free. Completions of jobs of that loop

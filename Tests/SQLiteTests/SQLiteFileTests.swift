@@ -50,9 +50,13 @@ import Testing
 
     // MARK: Opening
 
-    @Test func theLibraryIsLoadedOnDemand() throws {
-        let numbers = try SQLiteLibrary.version().split(separator: ".").compactMap { Int($0) }
-        #expect(numbers.lexicographicallyPrecedes([3, 37]) == false)
+    @Test func theLibraryIsLoadedByItsFirstUse() async throws {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let wasLoaded = dlopen("libsqlite3.so.0", RTLD_NOLOAD | RTLD_LAZY) != nil
+            let numbers = try SQLiteLibrary.version().split(separator: ".").compactMap { Int($0) }
+            let isLoaded = dlopen("libsqlite3.so.0", RTLD_NOLOAD | RTLD_LAZY) != nil
+            exit(!wasLoaded && isLoaded && !numbers.lexicographicallyPrecedes([3, 37]) ? 7 : 1)
+        }
     }
 
     @Test func aNewFileHasItsModeAndSettings() throws {
@@ -79,7 +83,6 @@ import Testing
     }
 
     @Test func specialNamesAreFiles() throws {
-        // The current folder belongs to the process, so the test must not change it.
         let error = error(at: "missing/:memory:")
         #expect(error?.code == .cannotOpen)
         #expect(error?.message == "cannot open missing/:memory:.lock: the folder is missing; create it")
@@ -233,6 +236,28 @@ import Testing
         defer { file.close() }
         try directory.write("registrations.sqlite.lock", "")
         #expect(error()?.message.contains("another process uses it") == true)
+    }
+
+    /// The kernel ends all locks of a process on a file if the process closes any descriptor of the file.
+    @Test func aWriterThatOpensAgainKeepsTheLocksOfAReader() async throws {
+        try write([1])
+        let reader = try open(.readOnly)
+        defer { reader.close() }
+        #expect(try Entries(reader).keys() == [1])
+        let before = try await locks()
+        try #require(!before.isEmpty)
+        try open().close()
+        #expect(error(.readOnly) == nil)
+        #expect(try await locks() == before)
+    }
+
+    /// The locks of processes on the database file.
+    private func locks() async throws -> [String] {
+        var information = stat()
+        try #require(stat(path, &information) == 0)
+        let inode = ":\(information.st_ino) "
+        return try await ChildProcess.run(["cat", "/proc/locks"]).output.filter { $0.contains(inode) }
+            .map { String($0.drop { $0 != ":" }) }
     }
 
     // MARK: Crashes

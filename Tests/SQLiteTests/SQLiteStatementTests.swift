@@ -150,6 +150,10 @@ import Testing
             #expect(error { row throws(SQLiteError) in _ = try row.blobOrNil(2) } == .value)
             #expect(error { row throws(SQLiteError) in _ = try row.int64(5) } == .value)
             #expect(error { row throws(SQLiteError) in _ = try row.int64(0) } == nil)
+            let invalid = try file.prepare("SELECT CAST(x'ff' AS TEXT)")
+            #expect(throws: SQLiteError(.value, "column 0 of a row is not UTF-8")) {
+                try invalid.firstRow { row throws(SQLiteError) in try row.text(0) }
+            }
         }
     }
 

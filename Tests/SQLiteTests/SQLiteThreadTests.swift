@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import SQLite
 import TestKit
 import Testing
@@ -229,6 +230,15 @@ import Threads
             let next = try EntryThread(path, on: loop)
             #expect(try await next.keys() == [1])
             try await next.close()
+        }
+    }
+
+    @Test func aClosedThreadLeavesAllRowsInTheDatabase() async throws {
+        try await withWriter { _, path, writer in
+            #expect(try await writer.run { entries throws(SQLiteError) in try entries.insert(1) } == nil)
+            #expect(access(path + "-wal", F_OK) == 0)
+            try await writer.close()
+            #expect(access(path + "-wal", F_OK) != 0)
         }
     }
 
