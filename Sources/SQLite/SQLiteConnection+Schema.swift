@@ -16,21 +16,17 @@ extension SQLiteConnection {
         try execute("PRAGMA trusted_schema = OFF")
         // Savepoints save each page that they change. Otherwise, those beyond 64 KB go to a temporary file.
         try execute("PRAGMA temp_store = MEMORY")
-        try execute("PRAGMA journal_size_limit = \(SQLiteFile.walBytesMax)")
+        try execute(text: "PRAGMA journal_size_limit = \(SQLiteFile.walBytesMax)")
         for (index, step) in schema.steps.enumerated().dropFirst(version) { try apply(step, index, schema) }
     }
 
+    /// After an error, the caller closes the connection, which rolls back.
     private func apply(_ step: StaticString, _ index: Int, _ schema: SQLiteSchema) throws(SQLiteError) {
         try execute("BEGIN IMMEDIATE")
-        do throws(SQLiteError) {
-            try execute(step)
-            try execute("PRAGMA application_id = \(schema.application)")
-            try execute("PRAGMA user_version = \(index + 1)")
-            try execute("COMMIT")
-        } catch {
-            if isInTransaction { try execute("ROLLBACK") }
-            throw error
-        }
+        try execute(step)
+        try execute(text: "PRAGMA application_id = \(schema.application)")
+        try execute(text: "PRAGMA user_version = \(index + 1)")
+        try execute("COMMIT")
     }
 
     /// Sets up the connection of a reader.
@@ -69,10 +65,5 @@ extension SQLiteConnection {
 
     private func integer(_ sql: StaticString) throws(SQLiteError) -> Int64 {
         try first(sql) { row throws(SQLiteError) in try row.int64(0) } ?? 0
-    }
-
-    /// Runs statements that are part of the program, and return no rows.
-    func execute(_ sql: StaticString) throws(SQLiteError) {
-        try execute(UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self))
     }
 }

@@ -51,9 +51,14 @@ final class SQLiteConnection {
         SQLiteError(result: result, systemError: martlet_sqlite_system_errno(open), path: path)
     }
 
-    /// Runs statements that return no rows.
-    func execute(_ sql: UnsafePointer<CChar>) throws(SQLiteError) {
-        let result = martlet_sqlite_exec(open, sql)
+    /// Runs statements that return no rows, separated by semicolons.
+    func execute(_ sql: StaticString) throws(SQLiteError) {
+        try execute(text: UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self))
+    }
+
+    /// Runs statements with numbers in their text, where SQLite accepts no parameters.
+    func execute(text: UnsafePointer<CChar>) throws(SQLiteError) {
+        let result = martlet_sqlite_exec(open, text)
         guard result == SQLITE_OK else { throw error(result) }
     }
 

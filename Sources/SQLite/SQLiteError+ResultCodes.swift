@@ -39,7 +39,7 @@ extension SQLiteError {
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             (.corrupt, "the file is damaged or is not an SQLite database; restore it from a backup")
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
-            (.busy, "another process recovers or closes the file; try again")
+            (.busy, "another process locks the file; try again")
         case SQLITE_NOMEM: (.memory, "memory is exhausted")
         case SQLITE_INTERRUPT: (.interrupted, "the statement was interrupted because its thread ends")
         case SQLITE_CONSTRAINT: (.constraint, "a value violates a constraint of its table")

@@ -22,7 +22,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case readOnly = "read-only"
         /// The operating system cannot read, write, lock or sync the file.
         case inputOutput = "input-output"
-        /// Another process recovers or closes the file at this moment.
+        /// Another process locks the file at this moment: it recovers or closes the file, or an operator writes to it.
         case busy
         /// Memory is exhausted.
         case memory
