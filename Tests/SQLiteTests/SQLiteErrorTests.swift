@@ -25,7 +25,9 @@ import Testing
         #expect(SQLiteError(.closed, "closed").description == "closed")
     }
 
-    @Test(arguments: [(EROFS, SQLiteError.Code.readOnly), (ENOSPC, .full), (ENOENT, .cannotOpen), (EACCES, .cannotOpen)])
+    @Test(arguments: [
+        (EROFS, SQLiteError.Code.readOnly), (ENOSPC, .full), (ENOENT, .cannotOpen), (EACCES, .cannotOpen),
+    ])
     func errorsOfTheSystemHaveAMeaning(_ number: Int32, _ code: SQLiteError.Code) {
         let error = SQLiteError(cannotOpen: "/store/registrations.sqlite", errno: number)
         #expect(error.code == code)
