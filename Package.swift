@@ -98,6 +98,9 @@ let package = Package(
         .target(name: "CCURL"),
         library("HTTPClient", ["CCURL"]),
         library("HTTPProxy", ["EventLoop"]),
+        // Needs libsqlite3's header (libsqlite3-dev), not the library (decision 30).
+        .target(name: "CSQLite"),
+        library("SQLite", ["EventLoop", "Threads", "CSQLite"]),
 
         library("JSON", ["Hashing", "Text"]),
         library("JSONSchema", ["JSON", "Hashing", "Text", "CPCRE2"], resources: metaSchemas),
@@ -206,6 +209,7 @@ let package = Package(
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit", "Threads"]),
         tests("HTTPProxyTests", ["HTTPProxy", "EventLoop", "TestKit"]),
+        tests("SQLiteTests", ["SQLite", "EventLoop", "TestKit", "Threads"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),

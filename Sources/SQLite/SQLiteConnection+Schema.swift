@@ -1,0 +1,69 @@
+extension SQLiteConnection {
+    /// Sets up the connection of a writer, and applies the missing steps of the schema.
+    ///
+    /// - Throws: ``SQLiteError`` of code `foreign` or `newerVersion`, or an error of SQLite. The file is unchanged if it is
+    ///   a database of another program.
+    func migrate(to schema: SQLiteSchema) throws(SQLiteError) {
+        let version = try version(of: schema)
+        let mode = try first("PRAGMA journal_mode = WAL") { row throws(SQLiteError) in try row.text(0) }
+        guard mode == "wal" else {
+            throw SQLiteError(
+                .cannotOpen, "cannot use \(path): its file system has no shared memory; move the file to a local disk")
+        }
+        try execute("PRAGMA synchronous = FULL")
+        try execute("PRAGMA foreign_keys = OFF")
+        try execute("PRAGMA secure_delete = ON")
+        try execute("PRAGMA trusted_schema = OFF")
+        // Savepoints save each page that they change. Otherwise, those beyond 64 KB go to a temporary file.
+        try execute("PRAGMA temp_store = MEMORY")
+        try execute(text: "PRAGMA journal_size_limit = \(SQLiteFile.walBytesMax)")
+        for (index, step) in schema.steps.enumerated().dropFirst(version) { try apply(step, index, schema) }
+    }
+
+    /// After an error, the caller closes the connection, which rolls back.
+    private func apply(_ step: StaticString, _ index: Int, _ schema: SQLiteSchema) throws(SQLiteError) {
+        try execute("BEGIN IMMEDIATE")
+        try execute(step)
+        try execute(text: "PRAGMA application_id = \(schema.application)")
+        try execute(text: "PRAGMA user_version = \(index + 1)")
+        try execute("COMMIT")
+    }
+
+    /// Sets up the connection of a reader.
+    ///
+    /// - Throws: ``SQLiteError`` of code `foreign`, `newerVersion` or `olderVersion`, or an error of SQLite.
+    func requireVersion(of schema: SQLiteSchema) throws(SQLiteError) {
+        let version = try version(of: schema)
+        guard version == schema.version else {
+            throw SQLiteError(
+                .olderVersion,
+                "cannot read \(path): it has version \(version), and this program needs version \(schema.version); "
+                    + "start a worker of this version once")
+        }
+        try execute("PRAGMA trusted_schema = OFF")
+    }
+
+    /// Returns how many steps of the schema the file has; 0 for an empty file.
+    private func version(of schema: SQLiteSchema) throws(SQLiteError) -> Int {
+        let application = try integer("PRAGMA application_id")
+        let version = try integer("PRAGMA user_version")
+        if application != schema.application {
+            guard application == 0, version == 0, try integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw SQLiteError(
+                    .foreign, "cannot use \(path): it is a database of another program; configure another file")
+            }
+        }
+        guard version >= 0 else { throw SQLiteError(.corrupt, "cannot use \(path): its version is negative") }
+        guard version <= schema.version else {
+            throw SQLiteError(
+                .newerVersion,
+                "cannot use \(path): it has version \(version), and this program knows version \(schema.version); "
+                    + "install the newer program again")
+        }
+        return Int(version)
+    }
+
+    private func integer(_ sql: StaticString) throws(SQLiteError) -> Int64 {
+        try first(sql) { row throws(SQLiteError) in try row.int64(0) } ?? 0
+    }
+}

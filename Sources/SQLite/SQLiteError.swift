@@ -1,0 +1,67 @@
+/// The reason why an operation on a database file failed.
+public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Raw values are codes for metrics and logs.
+    public enum Code: String, Sendable {
+        /// libsqlite3 cannot be loaded or is too old.
+        case unavailable
+        /// The file or its folder does not exist, or this user may not open it.
+        case cannotOpen = "cannot-open"
+        /// Another process may write to the file. The message names that process.
+        case inUse = "in-use"
+        /// The file is a database of another program.
+        case foreign
+        /// A newer version of this program has migrated the file.
+        case newerVersion = "newer-version"
+        /// The file was not yet migrated to this version, and is open for reading only.
+        case olderVersion = "older-version"
+        /// The file is damaged, or is not a database.
+        case corrupt
+        /// The disk, the quota or the maximum size of the file is exhausted.
+        case full
+        /// The file, its folder or its file system is read-only.
+        case readOnly = "read-only"
+        /// The operating system cannot read, write, lock or sync the file.
+        case inputOutput = "input-output"
+        /// Another process locks the file at this moment: it recovers or closes the file, or an operator writes to it.
+        case busy
+        /// Memory is exhausted.
+        case memory
+        /// A statement violates a constraint of a table.
+        case constraint
+        /// A value is too large, or a column holds another type than the one requested.
+        case value
+        /// A table or column is missing, or a statement is invalid.
+        case statement
+        /// `SQLiteThread.close` interrupted a statement.
+        case interrupted
+        /// The queue of a thread is full.
+        case queueFull = "queue-full"
+        /// The thread stops or has stopped.
+        case closed
+    }
+
+    public let code: Code
+    /// SQLite's extended result code (https://sqlite.org/rescode.html); 0 if the error does not come from SQLite.
+    public let extendedCode: Int32
+    /// A text that an operator can act on. Contains no value of a statement or row, and no text of SQLite.
+    public let message: String
+
+    package init(_ code: Code, _ message: String, extendedCode: Int32 = 0) {
+        self.code = code
+        self.extendedCode = extendedCode
+        self.message = message
+    }
+
+    /// Whether the values of a statement or row are the cause, so that other statements can succeed.
+    public var isCausedByData: Bool {
+        switch code {
+        case .constraint, .value: true
+        case .unavailable, .cannotOpen, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt, .full, .readOnly,
+            .inputOutput, .busy, .memory, .statement, .interrupted, .queueFull, .closed:
+            false
+        }
+    }
+
+    /// The message, with SQLite's code if there is one.
+    public var description: String { extendedCode == 0 ? message : "\(message) (SQLite \(extendedCode))" }
+}

@@ -1,0 +1,35 @@
+extension SQLiteFile {
+    /// Runs jobs in one transaction, and sets the error of each.
+    ///
+    /// - Parameter mustStop: Whether the remaining jobs must not run, and those that have run must be rolled back.
+    func run<Statements>(_ jobs: [SQLiteJob<Statements>], _ statements: Statements, mustStop: () -> Bool) {
+        do throws(SQLiteError) {
+            try transaction { () throws(SQLiteError) in
+                for job in jobs {
+                    guard !mustStop() else { throw SQLiteJobQueue<Statements>.closed }
+                    try run(job, statements)
+                }
+            }
+        } catch {
+            for job in jobs { job.error = error }
+        }
+    }
+
+    /// Runs one job, and sets its error if the other jobs can continue.
+    ///
+    /// - Throws: the error that ends the whole transaction.
+    private func run<Statements>(_ job: SQLiteJob<Statements>, _ statements: Statements) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            switch access {
+            case .readWrite: try savepoint { () throws(SQLiteError) in try job.run(statements) }
+            // A read changes nothing that could be reverted.
+            case .readOnly: try job.run(statements)
+            }
+        } catch {
+            // A failed read, such as one of a damaged page, does not affect other reads.
+            let isConfined = error.isCausedByData || access == .readOnly
+            guard isConfined, isInTransaction else { throw error }
+            job.error = error
+        }
+    }
+}

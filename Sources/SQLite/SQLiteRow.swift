@@ -1,0 +1,85 @@
+import CSQLite
+
+/// The current row of a running statement. Columns count from 0.
+///
+/// A column must hold the requested type: nothing is converted.
+public struct SQLiteRow: ~Copyable {
+    private let statement: OpaquePointer
+
+    init(_ statement: OpaquePointer) { self.statement = statement }
+
+    public func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
+
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    public func int64(_ column: Int) throws(SQLiteError) -> Int64 {
+        try require(SQLITE_INTEGER, column)
+        return martlet_sqlite_column_int64(statement, Int32(column))
+    }
+
+    /// Returns nil for NULL.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    public func int64OrNil(_ column: Int) throws(SQLiteError) -> Int64? { isNull(column) ? nil : try int64(column) }
+
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    public func double(_ column: Int) throws(SQLiteError) -> Double {
+        try require(SQLITE_FLOAT, column)
+        return martlet_sqlite_column_double(statement, Int32(column))
+    }
+
+    /// Returns nil for NULL.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    public func doubleOrNil(_ column: Int) throws(SQLiteError) -> Double? { isNull(column) ? nil : try double(column) }
+
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type, or bytes that are not UTF-8.
+    public func text(_ column: Int) throws(SQLiteError) -> String {
+        try require(SQLITE3_TEXT, column)
+        let bytes = martlet_sqlite_column_text(statement, Int32(column))
+        let count = martlet_sqlite_column_bytes(statement, Int32(column))
+        guard let bytes else { throw Self.noMemory }
+        let text = String(validating: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+        guard let text else { throw SQLiteError(.value, "column \(column) of a row is not UTF-8") }
+        return text
+    }
+
+    /// Returns nil for NULL.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type, or bytes that are not UTF-8.
+    public func textOrNil(_ column: Int) throws(SQLiteError) -> String? { isNull(column) ? nil : try text(column) }
+
+    /// Calls `body` with the bytes of a blob, without a copy. They are valid only within `body`.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type, and the errors of `body`.
+    public func withBlob<Value>(
+        _ column: Int, _ body: (UnsafeRawBufferPointer) throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value {
+        try require(SQLITE_BLOB, column)
+        let bytes = martlet_sqlite_column_blob(statement, Int32(column))
+        let count = Int(martlet_sqlite_column_bytes(statement, Int32(column)))
+        guard bytes != nil || count == 0 else { throw Self.noMemory }
+        return try body(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// Returns a copy of a blob.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    public func blob(_ column: Int) throws(SQLiteError) -> [UInt8] {
+        try withBlob(column) { bytes throws(SQLiteError) in Array(bytes) }
+    }
+
+    /// Returns a copy of a blob; nil for NULL.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    public func blobOrNil(_ column: Int) throws(SQLiteError) -> [UInt8]? { isNull(column) ? nil : try blob(column) }
+
+    private func type(_ column: Int) -> Int32 { martlet_sqlite_column_type(statement, Int32(column)) }
+
+    private func require(_ type: Int32, _ column: Int) throws(SQLiteError) {
+        guard self.type(column) == type else {
+            throw SQLiteError(.value, "column \(column) of a row is missing or has an unexpected type")
+        }
+    }
+
+    private static var noMemory: SQLiteError { SQLiteError(.memory, "memory is exhausted", extendedCode: SQLITE_NOMEM) }
+}

@@ -1,0 +1,23 @@
+/// The prepared statements of transactions.
+struct SQLiteTransactions {
+    let begin: SQLiteStatement
+    let commit: SQLiteStatement
+    let rollback: SQLiteStatement
+    let savepoint: SQLiteStatement
+    /// Ends the innermost savepoint, and keeps its changes.
+    let release: SQLiteStatement
+    /// Reverts to the innermost savepoint, which stays.
+    let revert: SQLiteStatement
+
+    init(_ connection: SQLiteConnection, _ access: SQLiteFile.Access) throws(SQLiteError) {
+        switch access {
+        case .readWrite: begin = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
+        case .readOnly: begin = try SQLiteStatement("BEGIN", on: connection)
+        }
+        commit = try SQLiteStatement("COMMIT", on: connection)
+        rollback = try SQLiteStatement("ROLLBACK", on: connection)
+        savepoint = try SQLiteStatement("SAVEPOINT martlet", on: connection)
+        release = try SQLiteStatement("RELEASE martlet", on: connection)
+        revert = try SQLiteStatement("ROLLBACK TO martlet", on: connection)
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import SQLite
+import TestKit
+import Testing
+
+/// Faults of a real file system.
+@Suite(.enabled("needs the right to mount", SmallDisk.isPermitted)) struct SQLiteDiskTests {
+    private func error(_ body: () throws(SQLiteError) -> Void) -> SQLiteError? {
+        do throws(SQLiteError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aFullDiskStopsWritesOnly() async throws {
+        let disk = try await SmallDisk(kilobytes: 600)
+        let path = disk.file("registrations.sqlite")
+        let file = try SQLiteFile.entries(path)
+        defer { file.close() }
+        let entries = try Entries(file)
+        try entries.insert(1)
+        let reader = try SQLiteFile.entries(path, .readOnly)
+        defer { reader.close() }
+        for first in [Int64(2), 3] {
+            let failure = error { () throws(SQLiteError) in
+                try file.transaction { () throws(SQLiteError) in
+                    for key in first..<1000 { try entries.insert(key, bytes: 3000) }
+                }
+            }
+            #expect(failure?.code == .full)
+            #expect(failure?.message == "cannot use \(path): the disk is full; free or add space")
+            #expect(try Entries(reader).keys() == [1])
+        }
+        // The WAL's space is used again.
+        try entries.insert(2)
+        #expect(try Entries(reader).keys() == [1, 2])
+    }
+
+    @Test func aDiskThatIsFullFromTheStartIsReported() async throws {
+        let disk = try await SmallDisk(kilobytes: 600)
+        let filler = try #require(fopen(disk.file("filler"), "w"))
+        let bytes = [UInt8](repeating: 1, count: 1 << 20)
+        fwrite(bytes, 1, bytes.count, filler)
+        fclose(filler)
+        let path = disk.file("registrations.sqlite")
+        #expect(error { () throws(SQLiteError) in try SQLiteFile.entries(path).close() }?.code == .full)
+        // A process that another test starts may have the file open, so deleting it would not free the space at once.
+        try #require(truncate(disk.file("filler"), 0) == 0)
+        let file = try SQLiteFile.entries(path)
+        file.close()
+    }
+
+    @Test func aReadOnlyFileSystemIsReported() async throws {
+        let disk = try await SmallDisk(kilobytes: 600)
+        let path = disk.file("registrations.sqlite")
+        let file = try SQLiteFile.entries(path)
+        try Entries(file).insert(1)
+        file.close()
+        try await disk.makeReadOnly()
+        let failure = error { () throws(SQLiteError) in try SQLiteFile.entries(path).close() }
+        #expect(failure?.code == .readOnly)
+        #expect(failure?.message.contains("mount it with write access") == true)
+    }
+}

@@ -1,0 +1,30 @@
+import Glibc
+import TestKit
+
+/// A file system of a few hundred kilobytes, in memory. Needs the right to mount.
+final class SmallDisk: Sendable {
+    private let directory: TemporaryDirectory
+
+    /// Whether this process may mount file systems.
+    static func isPermitted() async -> Bool {
+        (try? await ChildProcess.run(["unshare", "--mount", "true"]).exit.status) == .exited(0)
+    }
+
+    init(kilobytes: Int) async throws {
+        directory = try TemporaryDirectory("disk")
+        try await mount("-t", "tmpfs", "-o", "size=\(kilobytes)k", "martlet-test", directory.path)
+    }
+
+    deinit { umount2(directory.path, Int32(MNT_DETACH)) }
+
+    func file(_ name: String) -> String { directory.file(name) }
+
+    func makeReadOnly() async throws {
+        try await mount("-o", "remount,ro", directory.path)
+    }
+
+    private func mount(_ arguments: String...) async throws {
+        let result = try await ChildProcess.run(["mount"] + arguments)
+        guard result.exit.status == .exited(0) else { throw ProcessError("mount: \(result.errors)") }
+    }
+}
