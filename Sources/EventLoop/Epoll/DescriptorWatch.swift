@@ -3,32 +3,42 @@ import Glibc
 
 /// A descriptor of another library that a loop watches, from `init` to `end()`. Used on the loop's thread only.
 public final class DescriptorWatch {
-    public enum Event {
+    public struct Events: OptionSet, Sendable {
+        public let rawValue: UInt32
+
+        public init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
         /// The descriptor is readable.
-        case readable
+        public static let readable = Events(rawValue: EPOLLIN.rawValue)
+        /// The descriptor accepts bytes.
+        public static let writable = Events(rawValue: EPOLLOUT.rawValue)
         /// The peer has closed the connection, or its sending half.
-        case peerGone
+        public static let peerGone = Events(rawValue: EPOLLRDHUP.rawValue)
     }
 
     private let loop: EpollLoop
     private var watch: DescriptorRegistration?
 
-    /// Calls `action` in each iteration in which `event` applies.
+    /// Calls `action` in each iteration in which one of `events` applies, or the descriptor has an error.
     ///
     /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch, which has ended then.
     /// - Returns: nil if the kernel cannot watch the descriptor, or the limit of watches is reached.
     public init?(
-        loop: EpollLoop, descriptor: Int32, for event: Event, action: @escaping () -> Void,
+        loop: EpollLoop, descriptor: Int32, for events: Events, action: @escaping () -> Void,
         abandoned: @escaping () -> Void
     ) {
         self.loop = loop
-        let events: EPOLL_EVENTS =
-            switch event {
-            case .readable: EPOLLIN
-            case .peerGone: EPOLLRDHUP
-            }
-        watch = loop.watch(descriptor, for: events, action: { _ in action() }, abandoned: abandoned)
+        watch = loop.watch(
+            descriptor, for: EPOLL_EVENTS(rawValue: events.rawValue), action: { _ in action() }, abandoned: abandoned)
         if watch == nil { return nil }
+    }
+
+    /// Watches for other events. Needs no system call if they are the same.
+    public func change(to events: Events) {
+        loop.assertOnLoop()
+        if let watch { loop.change(watch, to: events.rawValue) }
     }
 
     /// Ends the watch; no further calls. Call it before the descriptor is closed.

@@ -1,0 +1,24 @@
+/// A statement that each connection prepares once.
+public struct PreparedStatement: Sendable {
+    /// How the rows of a result reach their receiver.
+    public enum Delivery: Sendable {
+        /// All rows in one call. The result is in memory.
+        case whole
+        /// One row in each call, so that the memory does not depend on the size of the result.
+        case rowByRow
+    }
+
+    /// SQL with parameters `$1`, `$2`, …
+    public let sql: String
+    public let parameters: [PostgresType]
+    public let delivery: Delivery
+
+    public init(_ sql: String, _ parameters: [PostgresType] = [], delivery: Delivery = .whole) {
+        self.sql = sql
+        self.parameters = parameters
+        self.delivery = delivery
+    }
+
+    /// The name of the statement with this index on every connection.
+    static func name(ofIndex index: Int) -> String { "m\(index)" }
+}
