@@ -104,7 +104,7 @@ import Testing
                 for row in 0..<rows.count { values.append(try rows.value(row: row, column: 0)) }
                 return values
             }
-            #expect(values == ["\"\"", "1800ms", "1s", "10s", "force_generic_plan", "martlet", "UTF8"])
+            #expect(values == ["", "1800ms", "1s", "10s", "force_generic_plan", "martlet", "UTF8"])
             #expect(connection.serverVersion?.isEmpty == false)
         }
     }
@@ -258,19 +258,19 @@ import Testing
     @Test func aLockedRowFailsInTime() async throws {
         let server = try #require(PostgresServerTrait.server)
         try await server.sql("CREATE TABLE locked (n int); GRANT ALL ON locked TO martlet")
-        try await withConnection([PreparedStatement("LOCK TABLE public.locked"), PreparedStatement("SELECT 1")]) {
-            holder in
-            try await holder.waitUntilReady()
-            let holding = try holder.begin()
-            try await holder.run(0, in: holding)
-            let url = server.url
-            try await withConnection([PreparedStatement("SELECT n FROM public.locked")], url: url) { connection in
-                try await connection.waitUntilReady()
-                let error = await connection.error(of: 0)
-                #expect(error?.outcome == .lockTimeout)
-                #expect(error?.isRetriable == true)
-                #expect(connection.isReady)
+        try await withConnection([PreparedStatement("SELECT n FROM public.locked")]) { connection in
+            try await connection.waitUntilReady()
+            async let held = server.sql("BEGIN; LOCK TABLE locked; SELECT pg_sleep(2)")
+            try await poll(until: "the table is locked") {
+                let locks = "SELECT count(*) FROM pg_locks WHERE relation = 'locked'::regclass AND mode LIKE 'AccessExcl%'"
+                return try await server.sql(locks) == ["1"]
             }
+            let error = await connection.error(of: 0)
+            #expect(error?.outcome == .lockTimeout)
+            #expect(error?.isRetriable == true)
+            #expect(connection.isReady)
+            _ = try await held
+            try await connection.run(0)
         }
     }
 
