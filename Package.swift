@@ -97,6 +97,9 @@ let package = Package(
         // Needs libcurl's header (libcurl4-openssl-dev), not the library (decision 30).
         .target(name: "CCURL"),
         library("HTTPClient", ["CCURL"]),
+        // Needs libpq's header (libpq-dev), not the library (decision 30).
+        .target(name: "CPostgreSQL"),
+        library("PostgreSQL", ["EventLoop", "Crypto", "CPostgreSQL"]),
         library("HTTPProxy", ["EventLoop"]),
 
         library("JSON", ["Hashing", "Text"]),
@@ -200,6 +203,7 @@ let package = Package(
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit", "Threads"]),
         tests("HTTPProxyTests", ["HTTPProxy", "EventLoop", "TestKit"]),
+        tests("PostgreSQLTests", ["PostgreSQL", "Crypto", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),

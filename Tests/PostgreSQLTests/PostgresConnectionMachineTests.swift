@@ -69,7 +69,10 @@ import Testing
             [.start, .resolved(["x"]), .connected, .prepared(acceptsWrites: true), .planOutdated]
         ),
         ("waiting", [.start, .resolveFailed(lost), .resolveFailed(lost)]),
-        ("closing", [.start, .resolved(["x"]), .connected, .prepared(acceptsWrites: true), .close(deadlineSeconds: 5)]),
+        (
+            "closing",
+            [.start, .resolved(["x"]), .connected, .prepared(acceptsWrites: true), .close(deadlineSeconds: 5)]
+        ),
         ("closed", [.close(deadlineSeconds: 5)]),
     ]
 

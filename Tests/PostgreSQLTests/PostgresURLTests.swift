@@ -54,7 +54,8 @@ import Testing
             "postgresql://a@[::1/b", "postgresql://a@[::1]x/b", "postgresql://a@h/b?sslmode=require",
             "postgresql://a@h/b?sslmode=verify-ca", "postgresql://a@h/b?sslmode=prefer", "postgresql://a@h/b?other=1",
             "postgresql://a@h/b?sslmode=", "postgresql://a@h/b?host=/x", "postgresql://a@/b?host=x",
-            "postgresql://a@h/b?sslmode=verify-full&sslmode=verify-full", "postgresql://a@h/%zz", "postgresql://a@h/%+1",
+            "postgresql://a@h/b?sslmode=verify-full&sslmode=verify-full", "postgresql://a@h/%zz",
+            "postgresql://a@h/%+1",
             "postgresql://a@h/%00", "postgresql://a@h/%ff", "postgresql://a@h/b#c",
             "postgresql://a@" + Array(repeating: "h", count: 17).joined(separator: ",") + "/b",
         ])

@@ -18,7 +18,8 @@ import Testing
         parameters.append(Self.uuid)
         #expect(
             parameters.bytes == [
-                1, 2, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0xc3, 0xa9, 9, 0, 0, 0x11, 0x22, 0x33, 0x44, 0x55,
+                1, 2, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0xc3, 0xa9, 9, 0, 0, 0x11, 0x22, 0x33, 0x44,
+                0x55,
                 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
             ])
         #expect(parameters.ends.map(\.end) == [2, 6, 14, 15, 17, 19, 19, 35])
@@ -67,7 +68,9 @@ import Testing
         parameters.append(array: values)
         #expect(elements(parameters.bytes, Value.self) == values)
         // Each shorter text is malformed, and so is each longer one.
-        for length in parameters.bytes.indices { #expect(elements(Array(parameters.bytes[..<length]), Value.self) == nil) }
+        for length in parameters.bytes.indices {
+            #expect(elements(Array(parameters.bytes[..<length]), Value.self) == nil)
+        }
         #expect(elements(parameters.bytes + [0], Value.self) == nil)
     }
 

@@ -6,61 +6,60 @@ import Testing
 @testable import PostgreSQL
 
 /// Connections to servers that refuse, fail, freeze and fail over.
-@Suite(.serialized) struct ServerFaultTests {
+@Suite(.serialized, .postgres) struct ServerFaultTests {
     private static let ping = PreparedStatement("SELECT 1")
+    private static let withoutPassword: @Sendable (inout PostgresConfiguration) -> Void = { $0.password = { nil } }
+    private static let forReading: @Sendable (inout PostgresConfiguration) -> Void = { $0.requiresWrites = false }
 
     @Test func loginsThatTheServerRefuses() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await withConnection([Self.ping], url: url) { connection in
-                try await connection.waitUntilReady()
-                try await connection.run(0)
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await withConnection([Self.ping], url: url) { connection in
+            try await connection.waitUntilReady()
+            try await connection.run(0)
+        }
+        let wrong = try await connectFailure(url: url) { $0.password = { PostgresPassword("wrong secret") } }
+        #expect(wrong.state?.description == "28P01")
+        #expect(wrong.outcome == .refused)
+        #expect(wrong.message.hasPrefix("127.0.0.1:"))
+        #expect(!wrong.message.contains("secret"))
+        let missing = try await connectFailure(url: url, Self.withoutPassword)
+        #expect(missing.code == .passwordMissing)
+        let unknown = try await connectFailure(url: url.replacing("/push", with: "/missing"))
+        #expect(unknown.state?.description == "3D000")
+        #expect(unknown.outcome == .schema)
+        try await withConnection([PreparedStatement("SELECT 1 FROM public.missing")], url: url) { connection in
+            let error = try await connection.nextFailure()
+            #expect(error.state?.description == "42P01")
+            #expect(throws: error) {
+                try connection.execute(0, PostgresParameters(), receiver: StatementReceiver())
             }
-            let wrong = try await connectFailure(url: url) { $0.password = { PostgresPassword("wrong secret") } }
-            #expect(wrong.state?.description == "28P01")
-            #expect(wrong.outcome == .refused)
-            #expect(wrong.message.hasPrefix("127.0.0.1:"))
-            #expect(!wrong.message.contains("secret"))
-            let missing = try await connectFailure(url: url) { $0.password = { nil } }
-            #expect(missing.code == .passwordMissing)
-            let unknown = try await connectFailure(url: url.replacing("/push", with: "/missing"))
-            #expect(unknown.state?.description == "3D000")
-            #expect(unknown.outcome == .schema)
-            try await withConnection([PreparedStatement("SELECT 1 FROM public.missing")], url: url) { connection in
-                let error = try await connection.nextFailure()
-                #expect(error.state?.description == "42P01")
-                #expect(throws: error) {
-                    try connection.execute(0, PostgresParameters(), receiver: StatementReceiver())
-                }
-            }
-            // Without TLS on the server.
-            let plain = try await connectFailure(url: url + "?sslmode=verify-full&sslrootcert=/etc/hostname")
-            #expect(plain.code == .tls)
-            try await withConnection(
-                [Self.ping], url: "postgresql://martlet@:\(server.port)/push?host=\(server.directory)",
-                { $0.password = { nil } }
-            ) { connection in
-                try await connection.waitUntilReady()
-                try await connection.run(0)
-            }
+        }
+        // Without TLS on the server.
+        let plain = try await connectFailure(url: url + "?sslmode=verify-full&sslrootcert=/etc/hostname")
+        #expect(plain.code == .tls)
+        let socket = "postgresql://martlet@:\(server.port)/push?host=\(server.directory)"
+        try await withConnection([Self.ping], url: socket, Self.withoutPassword) { connection in
+            try await connection.waitUntilReady()
+            try await connection.run(0)
         }
     }
 
     @Test func aNewPasswordIsUsedByTheNextAttempt() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await onEpollLoop { loop in
-                var password = "wrong"
-                let configuration = PostgresConfiguration(
-                    endpoints: try PostgresURL(url).endpoints, statements: [],
-                    password: { PostgresPassword(password) })
-                let connection = try PostgresConnection(loop: loop, configuration: configuration)
-                connection.start()
-                _ = try await connection.nextFailure()
-                password = PrivatePostgres.password
-                try await connection.waitUntilReady()
-                await connection.close()
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await onEpollLoop { loop in
+            var password = "wrong"
+            var configuration = PostgresConfiguration(
+                endpoints: try PostgresURL(url).endpoints, statements: [],
+                password: { PostgresPassword(password) })
+            configuration.limits.retryMillisecondsMax = 100
+            let connection = try PostgresConnection(loop: loop, configuration: configuration)
+            connection.start()
+            _ = try await connection.nextFailure()
+            password = PrivatePostgres.password
+            try await connection.waitUntilReady()
+            await connection.close()
         }
     }
 
@@ -74,58 +73,55 @@ import Testing
     }
 
     @Test func aKilledServer() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await withConnection([Self.ping, PreparedStatement("SELECT pg_catalog.pg_sleep(1)")], url: url) {
-                connection in
-                try await connection.waitUntilReady()
-                let (lost, behind) = (connection.send(1), connection.send(0))
-                await connection.loop.sleep(for: .milliseconds(50))
-                try await server.kill()
-                #expect(try await connection.error(of: lost)?.outcome == .unreachable)
-                #expect(try await connection.error(of: behind)?.outcome == .unreachable)
-                #expect(connection.failure?.outcome == .unreachable)
-                try await server.start()
-                try await connection.waitUntilReady()
-                try await connection.run(0)
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await withConnection([Self.ping, PreparedStatement("SELECT pg_catalog.pg_sleep(1)")], url: url) {
+            connection in
+            try await connection.waitUntilReady()
+            let (lost, behind) = (connection.send(1), connection.send(0))
+            await connection.loop.sleep(for: .milliseconds(50))
+            try await server.kill()
+            #expect(try await connection.error(of: lost)?.outcome == .unreachable)
+            #expect(try await connection.error(of: behind)?.outcome == .unreachable)
+            #expect(connection.failure?.outcome == .unreachable)
+            try await server.start()
+            try await connection.waitUntilReady()
+            try await connection.run(0)
         }
     }
 
     @Test func aRestartedServer() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await withConnection([Self.ping], url: url) { connection in
-                try await connection.waitUntilReady()
-                let transaction = try connection.begin()
-                try await connection.run(0, in: transaction)
-                try await server.restart()
-                try await connection.loop.wait { connection.failure != nil }
-                try await connection.waitUntilReady()
-                // The transaction ended with its connection.
-                #expect(await connection.error(of: 0, in: transaction)?.code == .transactionFailed)
-                #expect(throws: PostgresError.self) { try connection.rollBack(transaction) }
-                try await connection.run(0)
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await withConnection([Self.ping], url: url) { connection in
+            try await connection.waitUntilReady()
+            let transaction = try connection.begin()
+            try await connection.run(0, in: transaction)
+            try await server.restart()
+            try await connection.loop.wait { connection.failure != nil }
+            try await connection.waitUntilReady()
+            // The transaction ended with its connection.
+            #expect(await connection.error(of: 0, in: transaction)?.code == .transactionFailed)
+            #expect(throws: PostgresError.self) { try connection.rollBack(transaction) }
+            try await connection.run(0)
         }
     }
 
     @Test func aFrozenServer() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await withConnection([Self.ping], url: url) { connection in
-                try await connection.waitUntilReady()
-                await server.pause()
-                let began = ContinuousClock.now
-                #expect(await connection.error(of: 0)?.code == .timedOut)
-                #expect(ContinuousClock.now - began > .milliseconds(1900))
-                // The kernel accepts the connection, but the server does not answer.
-                try await connection.loop.wait { connection.status == .connecting }
-                #expect(try await connection.nextFailure().code == .timedOut)
-                await server.resume()
-                try await connection.waitUntilReady()
-                try await connection.run(0)
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await withConnection([Self.ping], url: url) { connection in
+            try await connection.waitUntilReady()
+            await server.pause()
+            let began = ContinuousClock.now
+            #expect(await connection.error(of: 0)?.code == .timedOut)
+            #expect(ContinuousClock.now - began > .milliseconds(1900))
+            // The kernel accepts the connection, but the server does not answer.
+            try await connection.loop.wait { connection.status == .connecting }
+            #expect(try await connection.nextFailure().code == .timedOut)
+            await server.resume()
+            try await connection.waitUntilReady()
+            try await connection.run(0)
         }
     }
 
@@ -148,7 +144,7 @@ import Testing
         let standbyURL = standby.url
         let refused = try await connectFailure(url: standbyURL)
         #expect(refused.outcome == .readOnly)
-        try await withConnection([ping], url: standbyURL, { $0.requiresWrites = false }) { connection in
+        try await withConnection([ping], url: standbyURL, forReading) { connection in
             try await connection.waitUntilReady()
             try await connection.run(0)
         }
@@ -166,21 +162,20 @@ import Testing
     }
 
     @Test func aServerThatBecomesReadOnlyIsLeft() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await server.sql("CREATE TABLE written (n int); GRANT ALL ON written TO martlet")
-            let statements = [
-                PreparedStatement("SET default_transaction_read_only = on"),
-                PreparedStatement("INSERT INTO public.written VALUES (1)"),
-            ]
-            try await withConnection(statements, url: url) { connection in
-                try await connection.waitUntilReady()
-                try await connection.run(0)
-                #expect(await connection.error(of: 1)?.outcome == .readOnly)
-                #expect(connection.failure?.outcome == .readOnly)
-                try await connection.waitUntilReady()
-                try await connection.run(1)
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await server.sql("CREATE TABLE written (n int); GRANT ALL ON written TO martlet")
+        let statements = [
+            PreparedStatement("SET default_transaction_read_only = on"),
+            PreparedStatement("INSERT INTO public.written VALUES (1)"),
+        ]
+        try await withConnection(statements, url: url) { connection in
+            try await connection.waitUntilReady()
+            try await connection.run(0)
+            #expect(await connection.error(of: 1)?.outcome == .readOnly)
+            #expect(connection.failure?.outcome == .readOnly)
+            try await connection.waitUntilReady()
+            try await connection.run(1)
         }
     }
 
@@ -217,38 +212,37 @@ import Testing
     }
 
     @Test func closingWithStatementsInFlight() async throws {
-        try await withServer { server in
-            let url = server.url
-            let sleep = PreparedStatement("SELECT pg_catalog.pg_sleep($1 / 1000.0)", [.int4])
-            @Sendable func parameters(_ milliseconds: Int32) -> PostgresParameters {
-                var parameters = PostgresParameters()
-                parameters.append(milliseconds)
-                return parameters
-            }
-            try await withConnection([sleep, Self.ping], url: url) { connection in
-                try await connection.waitUntilReady()
-                let slow = connection.send(0, parameters(200))
-                let transaction = try connection.begin()
-                let opened = connection.send(1, in: transaction)
-                await connection.loop.sleep(for: .milliseconds(20))
-                connection.handle(.close(deadlineSeconds: 5))
-                #expect(connection.status == .closing)
-                #expect(await connection.error(of: 1)?.code == .closed)
-                // An open transaction may still end.
-                try await connection.commit(transaction)
-                await connection.close()
-                #expect(slow.isComplete && slow.error == nil)
-                #expect(opened.isComplete && opened.error == nil)
-                #expect(connection.status == .closed)
-                #expect(await connection.error(of: 1)?.code == .closed)
-            }
-            try await withConnection([sleep], url: url) { connection in
-                try await connection.waitUntilReady()
-                let slow = connection.send(0, parameters(1500))
-                await connection.loop.sleep(for: .milliseconds(20))
-                await connection.close(deadlineSeconds: 0)
-                #expect(slow.error?.code == .closed)
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        let sleep = PreparedStatement("SELECT pg_catalog.pg_sleep($1 / 1000.0)", [.int4])
+        @Sendable func parameters(_ milliseconds: Int32) -> PostgresParameters {
+            var parameters = PostgresParameters()
+            parameters.append(milliseconds)
+            return parameters
+        }
+        try await withConnection([sleep, Self.ping], url: url) { connection in
+            try await connection.waitUntilReady()
+            let slow = connection.send(0, parameters(200))
+            let transaction = try connection.begin()
+            let opened = connection.send(1, in: transaction)
+            await connection.loop.sleep(for: .milliseconds(20))
+            connection.handle(.close(deadlineSeconds: 5))
+            #expect(connection.status == .closing)
+            #expect(await connection.error(of: 1)?.code == .closed)
+            // An open transaction may still end.
+            try await connection.commit(transaction)
+            await connection.close()
+            #expect(slow.isComplete && slow.error == nil)
+            #expect(opened.isComplete && opened.error == nil)
+            #expect(connection.status == .closed)
+            #expect(await connection.error(of: 1)?.code == .closed)
+        }
+        try await withConnection([sleep], url: url) { connection in
+            try await connection.waitUntilReady()
+            let slow = connection.send(0, parameters(1500))
+            await connection.loop.sleep(for: .milliseconds(20))
+            await connection.close(deadlineSeconds: 0)
+            #expect(slow.error?.code == .closed)
         }
     }
 
@@ -257,37 +251,35 @@ import Testing
             var seen: [PostgresStatus] = []
             override func statusChanged(_ status: PostgresStatus) { seen.append(status) }
         }
-        try await withServer { server in
-            let url = server.url
-            try await onEpollLoop { loop in
-                let configuration = PostgresConfiguration(
-                    endpoints: try PostgresURL(url).endpoints, statements: [],
-                    password: { PostgresPassword(PrivatePostgres.password) })
-                let connection = try PostgresConnection(loop: loop, configuration: configuration)
-                let recorder = Recorder()
-                connection.start(recorder)
-                try await connection.waitUntilReady()
-                await connection.close()
-                let host = configuration.endpoints.hosts[0]
-                #expect(recorder.seen == [.connecting, .ready(host), .closing, .closed])
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await onEpollLoop { loop in
+            let configuration = PostgresConfiguration(
+                endpoints: try PostgresURL(url).endpoints, statements: [],
+                password: { PostgresPassword(PrivatePostgres.password) })
+            let connection = try PostgresConnection(loop: loop, configuration: configuration)
+            let recorder = Recorder()
+            connection.start(recorder)
+            try await connection.waitUntilReady()
+            await connection.close()
+            let host = configuration.endpoints.hosts[0]
+            #expect(recorder.seen == [.connecting, .ready(host), .closing, .closed])
         }
     }
 
     @Test func aLoopMayEndFirst() async throws {
-        try await withServer { server in
-            let url = server.url
-            try await onEpollLoop { loop in
-                let configuration = PostgresConfiguration(
-                    endpoints: try PostgresURL(url).endpoints, statements: [],
-                    password: { PostgresPassword(PrivatePostgres.password) })
-                let connection = try PostgresConnection(loop: loop, configuration: configuration)
-                connection.start()
-                try await connection.waitUntilReady()
-            }
-            try await poll(until: "the connection is closed") {
-                try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'martlet'") == ["0"]
-            }
+        let server = try #require(PostgresServerTrait.server)
+        let url = server.url
+        try await onEpollLoop { loop in
+            let configuration = PostgresConfiguration(
+                endpoints: try PostgresURL(url).endpoints, statements: [],
+                password: { PostgresPassword(PrivatePostgres.password) })
+            let connection = try PostgresConnection(loop: loop, configuration: configuration)
+            connection.start()
+            try await connection.waitUntilReady()
+        }
+        try await poll(until: "the connection is closed") {
+            try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'martlet'") == ["0"]
         }
     }
 }

@@ -10,7 +10,8 @@ import Testing
     @Test func valuesOfEveryType() async throws {
         let statements = [
             PreparedStatement(
-                "SELECT $1, $2, $3, $4, $5, $6, $7, $8::int8", [.uuid, .int2, .int4, .int8, .bytea, .text, .bool, .int8]),
+                "SELECT $1, $2, $3, $4, $5, $6, $7, $8::int8",
+                [.uuid, .int2, .int4, .int8, .bytea, .text, .bool, .int8]),
             PreparedStatement(
                 "SELECT $1, $2, $3, $4, $5, $6, $7",
                 [.uuidArray, .int2Array, .int4Array, .int8Array, .byteaArray, .textArray, .boolArray]),
@@ -32,9 +33,15 @@ import Testing
                 #expect(rows.count == 1)
                 #expect(rows.affectedCount == 1)
                 let first = try rows.value(UUIDValue.self, row: 0, column: 0)
-                let (second, third) = (try rows.value(Int16.self, row: 0, column: 1), try rows.value(Int32.self, row: 0, column: 2))
-                let (fourth, fifth) = (try rows.value(Int64.self, row: 0, column: 3), try rows.value([UInt8].self, row: 0, column: 4))
-                let (sixth, seventh) = (try rows.value(String.self, row: 0, column: 5), try rows.value(Bool.self, row: 0, column: 6))
+                let (second, third) = (
+                    try rows.value(Int16.self, row: 0, column: 1), try rows.value(Int32.self, row: 0, column: 2)
+                )
+                let (fourth, fifth) = (
+                    try rows.value(Int64.self, row: 0, column: 3), try rows.value([UInt8].self, row: 0, column: 4)
+                )
+                let (sixth, seventh) = (
+                    try rows.value(String.self, row: 0, column: 5), try rows.value(Bool.self, row: 0, column: 6)
+                )
                 let eighth = try rows.optional(Int64.self, row: 0, column: 7)
                 #expect(first == uuid)
                 #expect(second == .min)
@@ -56,10 +63,17 @@ import Testing
             arrays.append(array: ["", "é"])
             arrays.append(array: [true, false])
             try await connection.run(1, arrays) { rows throws(PostgresError) in
-                let (first, second) = (try rows.array(of: UUIDValue.self, row: 0, column: 0), try rows.array(of: Int16.self, row: 0, column: 1))
-                let (third, fourth) = (try rows.array(of: Int32.self, row: 0, column: 2), try rows.array(of: Int64.self, row: 0, column: 3))
+                let (first, second) = (
+                    try rows.array(of: UUIDValue.self, row: 0, column: 0),
+                    try rows.array(of: Int16.self, row: 0, column: 1)
+                )
+                let (third, fourth) = (
+                    try rows.array(of: Int32.self, row: 0, column: 2), try rows.array(of: Int64.self, row: 0, column: 3)
+                )
                 let fifth = try rows.array(of: [UInt8].self, row: 0, column: 4)
-                let (sixth, seventh) = (try rows.array(of: String.self, row: 0, column: 5), try rows.array(of: Bool.self, row: 0, column: 6))
+                let (sixth, seventh) = (
+                    try rows.array(of: String.self, row: 0, column: 5), try rows.array(of: Bool.self, row: 0, column: 6)
+                )
                 #expect(first == [uuid])
                 #expect(second == [.max, 0])
                 #expect(third == [.max])
@@ -92,7 +106,8 @@ import Testing
     }
 
     @Test func theSessionHasItsSettings() async throws {
-        let names = ["search_path", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+        let names =
+            ["search_path", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
             + ["plan_cache_mode", "application_name", "client_encoding"]
         let statement = PreparedStatement("SELECT current_setting(name) FROM unnest($1) name", [.textArray])
         try await withConnection([statement]) { connection in
@@ -262,7 +277,8 @@ import Testing
             try await connection.waitUntilReady()
             async let held = server.sql("BEGIN; LOCK TABLE locked; SELECT pg_sleep(2)")
             try await poll(until: "the table is locked") {
-                let locks = "SELECT count(*) FROM pg_locks WHERE relation = 'locked'::regclass AND mode LIKE 'AccessExcl%'"
+                let locks =
+                    "SELECT count(*) FROM pg_locks WHERE relation = 'locked'::regclass AND mode LIKE 'AccessExcl%'"
                 return try await server.sql(locks) == ["1"]
             }
             let error = await connection.error(of: 0)

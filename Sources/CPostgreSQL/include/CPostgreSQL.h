@@ -4,8 +4,8 @@
 // Only for types and constants. Call libpq only through the functions below, since nothing is linked to it.
 #include <postgresql/libpq-fe.h>
 
-// Loads libpq and leaves the initialization of OpenSSL to OpenSSL. Returns NULL, or an error message; after an error, no
-// other function may be called. Must be called once.
+// Loads libpq and leaves the initialization of OpenSSL to OpenSSL. Returns NULL, or an error message; after an error,
+// no other function may be called. Must be called once.
 const char *martlet_pq_load(void);
 // Returns the version of the loaded library, such as 150018.
 int martlet_pq_library_version(void);

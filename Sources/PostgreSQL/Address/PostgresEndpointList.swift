@@ -31,7 +31,8 @@ public struct PostgresEndpointList: Sendable, Hashable {
         }
         if security == .none, let host = hosts.first(where: { !$0.isLocal }) {
             throw PostgresError(
-                .invalidURL, "the PostgreSQL URL disables TLS for \(host), which is not on this machine; use "
+                .invalidURL,
+                "the PostgreSQL URL disables TLS for \(host), which is not on this machine; use "
                     + "sslmode=verify-full")
         }
         self.hosts = hosts

@@ -13,6 +13,6 @@ public struct PostgresPassword: Sendable, Hashable, CustomStringConvertible, Cus
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// Provides the password of each connection attempt; nil for none. Called on the connection's loop, so it must return at
-/// once. After the password has changed, the next attempt uses the new one.
+/// Provides the password of each connection attempt; nil for none. Called on the connection's loop, so it must return
+/// at once. After the password has changed, the next attempt uses the new one.
 public typealias PostgresPasswordSource = () -> PostgresPassword?

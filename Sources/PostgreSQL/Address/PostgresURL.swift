@@ -5,8 +5,8 @@ import EventLoop
 ///     postgresql://martlet@db1.example.com,db2.example.com:5433/push?sslrootcert=/etc/martlet/db-ca.pem
 ///     postgresql://martlet@/push?host=/run/postgresql
 ///
-/// `sslmode` is `verify-full`, or `disable` for servers on this machine. Without it, TLS is used unless all servers are on
-/// this machine. A password is not part of the URL: the caller provides it for each connection.
+/// `sslmode` is `verify-full`, or `disable` for servers on this machine. Without it, TLS is used unless all servers are
+/// on this machine. A password is not part of the URL: the caller provides it for each connection.
 public struct PostgresURL: Sendable, Hashable {
     public static let standardPort: UInt16 = 5432
     /// The authorities that Debian and its relatives trust: the default of `sslrootcert`.

@@ -2,8 +2,8 @@
 public struct PostgresConfiguration {
     /// Time limits of the server and of this side.
     public struct Limits: Sendable, Hashable {
-        /// The server cancels a statement after this time (`statement_timeout`). Shorter than `answerMillisecondsMax`, so
-        /// that a slow statement fails alone instead of closing the connection.
+        /// The server cancels a statement after this time (`statement_timeout`). Shorter than `answerMillisecondsMax`,
+        /// so that a slow statement fails alone instead of closing the connection.
         public var statementMillisecondsMax = 1800
         /// The server cancels a statement that waits this long for a lock (`lock_timeout`).
         public var lockMillisecondsMax = 1000

@@ -2,8 +2,8 @@ public import EventLoop
 
 /// A connection to PostgreSQL that reconnects after every loss, until it is closed.
 ///
-/// Statements are prepared once for each connection, and sent in a pipeline at the end of the event-loop iteration. They
-/// are accepted only while the connection is ready; their outcomes arrive at receivers, in order.
+/// Statements are prepared once for each connection, and sent in a pipeline at the end of the event-loop iteration.
+/// They are accepted only while the connection is ready; their outcomes arrive at receivers, in order.
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class PostgresConnection {
@@ -92,8 +92,8 @@ public final class PostgresConnection {
         return Transaction(number: number, session: sessionCount)
     }
 
-    /// Commits a transaction. If one of its statements fails, it is rolled back instead, and the receiver gets the first
-    /// error.
+    /// Commits a transaction. If one of its statements fails, it is rolled back instead, and the receiver gets the
+    /// first error.
     ///
     /// - Throws: as `execute`, but not `queueFull`.
     public func commit(_ transaction: Transaction, receiver: StatementReceiver) throws(PostgresError) {

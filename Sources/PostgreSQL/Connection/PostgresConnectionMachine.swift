@@ -112,7 +112,8 @@ struct PostgresConnectionMachine {
             return [.cancelTimer, .prepare]
         case (.connecting(let target, let round), .timerFired):
             return attemptFailed(
-                PostgresError(.timedOut, "the server did not accept the connection in time"), target, round, now, random)
+                PostgresError(.timedOut, "the server did not accept the connection in time"), target, round, now, random
+            )
         case (.connecting(let target, let round), .failed(let error)),
             (.preparing(let target, let round), .failed(let error)):
             return attemptFailed(error, target, round, now, random)

@@ -89,8 +89,8 @@ final class PostgresHandle {
         }
     }
 
-    /// libpq reports no SQLSTATE for a connection, except in its message. The message then ends with the SQLSTATE, since
-    /// the handle asks for messages without the server's texts.
+    /// libpq reports no SQLSTATE for a connection, except in its message. The message then ends with the SQLSTATE,
+    /// since the handle asks for messages without the server's texts.
     private func connectFailure(in phase: ConnStatusType) -> PostgresError {
         if let state = Self.state(inMessage: String(cString: martlet_pq_error_message(connection)).utf8) {
             return PostgresError(state)
@@ -102,7 +102,8 @@ final class PostgresHandle {
             return PostgresError(.unreachable, "the server cannot be reached, or closed the connection")
         }
         return PostgresError(
-            .tls, "the TLS handshake failed; check that the server has TLS, that sslrootcert is its authority, "
+            .tls,
+            "the TLS handshake failed; check that the server has TLS, that sslrootcert is its authority, "
                 + "and that its certificate has this name")
     }
 

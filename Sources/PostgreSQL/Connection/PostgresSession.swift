@@ -3,8 +3,8 @@ import EventLoop
 /// One connection of libpq, from the attempt to connect until its end. It polls, sends and reads on the loop;
 /// `PostgresConnectionMachine` and `StatementPipeline` decide.
 final class PostgresSession: ByteStreamHandler {
-    /// Sets parameters for the session, and reads whether it accepts writes. Parameters of the login would be shorter, but
-    /// PgBouncer refuses them.
+    /// Sets parameters for the session, and reads whether it accepts writes. Parameters of the login would be shorter,
+    /// but PgBouncer refuses them.
     private static let configure = """
         SELECT current_setting('transaction_read_only'), set_config('search_path', '', false),
         set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
@@ -270,7 +270,7 @@ final class PostgresSession: ByteStreamHandler {
         }
         switch error.outcome {
         case .stalePlan: owner.handle(.planOutdated)
-        // The server became a standby, or was told to refuse writes: another host may accept them.
+        // The server became a standby, or its settings now refuse writes: another host may accept them.
         case .readOnly where configuration.requiresWrites: fail(error)
         case .unreachable, .refused, .schema, .full, .data, .retry, .readOnly, .lockTimeout, .other: break
         }

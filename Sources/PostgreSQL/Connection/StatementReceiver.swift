@@ -1,7 +1,7 @@
 /// Receives the outcome of one statement. A base class, so that an outcome costs one virtual call.
 ///
-/// Each method is called on the loop's thread, never inside a call of the receiver to the connection. Receivers may send
-/// statements and close the connection.
+/// Each method is called on the loop's thread, never inside a call of the receiver to the connection. Receivers may
+/// send statements and close the connection.
 open class StatementReceiver {
     public init() {}
 

@@ -47,7 +47,8 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
     public init(_ state: SQLState, constraint: String? = nil) {
         let subject = constraint.map { " (constraint \($0))" } ?? ""
         self.init(
-            code: .server, state: state, constraint: constraint, message: "\(state.meaning): SQLSTATE \(state)\(subject)")
+            code: .server, state: state, constraint: constraint,
+            message: "\(state.meaning): SQLSTATE \(state)\(subject)")
     }
 
     private init(code: Code, state: SQLState?, constraint: String?, message: String) {

@@ -7,8 +7,8 @@ enum PostgresPrograms {
     private static let root = "/usr/lib/postgresql"
     private static let user = "postgres"
 
-    /// Returns a command that runs a program until it exits or this process has exited. A server then stops at once, and
-    /// removes its shared memory.
+    /// Returns a command that runs a program until it exits or this process has exited. A server then stops at once,
+    /// and removes its shared memory.
     static func command(_ program: String, _ arguments: [String]) throws(ProcessError) -> [String] {
         guard let version = try Files.names(in: root).max(by: { Int($0) ?? 0 < Int($1) ?? 0 }) else {
             throw ProcessError("\(root) is empty; install the package postgresql")

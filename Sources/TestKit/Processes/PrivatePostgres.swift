@@ -90,11 +90,13 @@ package actor PrivatePostgres {
     ///
     /// - Throws: `ProcessError` with the server's message if a statement fails.
     @discardableResult
-    package func sql(_ text: String, database: String = PrivatePostgres.database) async throws(ProcessError) -> [String] {
+    package func sql(_ text: String, database: String = PrivatePostgres.database) async throws(ProcessError) -> [String]
+    {
         try await PostgresPrograms.run(
             "psql",
             [
-                "--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set", "ON_ERROR_STOP=1", "--host", directory,
+                "--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set", "ON_ERROR_STOP=1", "--host",
+                directory,
                 "--port", "\(port)", "--username", Self.administrator, "--dbname", database, "--command", text,
             ])
     }
@@ -102,7 +104,8 @@ package actor PrivatePostgres {
     /// Starts the stopped or killed server on the same port.
     package func start() async throws(ProcessError) {
         let places = [
-            "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(folder.path)", "log_destination=stderr",
+            "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(folder.path)",
+            "log_destination=stderr",
             "logging_collector=off",
         ]
         let options = (places + settings).flatMap { ["-c", $0] }
@@ -172,8 +175,9 @@ package actor PrivatePostgres {
     private var processes: [pid_t] {
         guard let server, server.isRunning else { return [] }
         let children = (try? Files.bytes(of: "/proc/\(server.pid)/task/\(server.pid)/children")) ?? []
-        return [server.pid] + children.split(separator: UInt8(ascii: " ")).compactMap {
-            pid_t(String(decoding: $0, as: UTF8.self))
-        }
+        return [server.pid]
+            + children.split(separator: UInt8(ascii: " ")).compactMap {
+                pid_t(String(decoding: $0, as: UTF8.self))
+            }
     }
 }
