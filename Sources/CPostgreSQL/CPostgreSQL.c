@@ -106,8 +106,13 @@ const char *martlet_pq_error_field(const PGresult *result, int field) { return p
 const char *martlet_pq_command_status(PGresult *result) { return pq.cmdStatus(result); }
 const char *martlet_pq_affected_rows(PGresult *result) { return pq.cmdTuples(result); }
 int martlet_pq_row_count(const PGresult *result) { return pq.ntuples(result); }
-int martlet_pq_column_count(const PGresult *result) { return pq.nfields(result); }
-Oid martlet_pq_column_type(const PGresult *result, int column) { return pq.ftype(result, column); }
-int martlet_pq_is_null(const PGresult *result, int row, int column) { return pq.getisnull(result, row, column); }
-int martlet_pq_value_length(const PGresult *result, int row, int column) { return pq.getlength(result, row, column); }
-const char *martlet_pq_value(const PGresult *result, int row, int column) { return pq.getvalue(result, row, column); }
+
+Oid martlet_pq_column_type(const PGresult *result, int column) {
+  return column >= 0 && column < pq.nfields(result) ? pq.ftype(result, column) : 0;
+}
+
+const char *martlet_pq_value(const PGresult *result, int row, int column, int *length) {
+  *length = pq.getlength(result, row, column);
+  // Only a null can have the length 0 and be no value.
+  return *length == 0 && pq.getisnull(result, row, column) ? NULL : pq.getvalue(result, row, column);
+}

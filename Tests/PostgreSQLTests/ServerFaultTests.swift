@@ -45,22 +45,25 @@ import Testing
         }
     }
 
+    /// `@unchecked Sendable`: used on one loop only.
+    private final class ChangingPassword: @unchecked Sendable {
+        var text = "wrong"
+    }
+
     @Test func aNewPasswordIsUsedByTheNextAttempt() async throws {
         let server = try #require(PostgresServerTrait.server)
-        let url = server.url
-        try await onEpollLoop { loop in
-            var password = "wrong"
-            var configuration = PostgresConfiguration(
-                endpoints: try PostgresURL(url).endpoints, statements: [],
-                password: { PostgresPassword(password) })
-            configuration.limits.retryMillisecondsMax = 100
-            let connection = try PostgresConnection(loop: loop, configuration: configuration)
-            connection.start()
-            _ = try await connection.nextFailure()
-            password = PrivatePostgres.password
-            try await connection.waitUntilReady()
-            await connection.close()
-        }
+        let password = ChangingPassword()
+        try await withConnection(
+            url: server.url,
+            {
+                $0.password = { PostgresPassword(password.text) }
+                $0.limits.retryMillisecondsMax = 100
+            },
+            { connection in
+                _ = try await connection.nextFailure()
+                password.text = PrivatePostgres.password
+                try await connection.waitUntilReady()
+            })
     }
 
     @Test func nothingListens() async throws {

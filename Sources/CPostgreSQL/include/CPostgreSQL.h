@@ -46,10 +46,9 @@ const char *martlet_pq_error_field(const PGresult *result, int field);
 const char *martlet_pq_command_status(PGresult *result);
 const char *martlet_pq_affected_rows(PGresult *result);
 int martlet_pq_row_count(const PGresult *result);
-int martlet_pq_column_count(const PGresult *result);
+// Returns the type of a column, or 0 if there is no such column.
 Oid martlet_pq_column_type(const PGresult *result, int column);
-int martlet_pq_is_null(const PGresult *result, int row, int column);
-int martlet_pq_value_length(const PGresult *result, int row, int column);
-const char *martlet_pq_value(const PGresult *result, int row, int column);
+// Returns a value and its length; NULL if it is null. Row and column must exist.
+const char *martlet_pq_value(const PGresult *result, int row, int column, int *length);
 
 #endif

@@ -15,4 +15,4 @@ public struct PostgresPassword: Sendable, Hashable, CustomStringConvertible, Cus
 
 /// Provides the password of each connection attempt; nil for none. Called on the connection's loop, so it must return
 /// at once. After the password has changed, the next attempt uses the new one.
-public typealias PostgresPasswordSource = () -> PostgresPassword?
+public typealias PostgresPasswordSource = @Sendable () -> PostgresPassword?

@@ -14,7 +14,8 @@ public struct PostgresURL: Sendable, Hashable {
 
     public let endpoints: PostgresEndpointList
 
-    /// - Throws: ``PostgresError`` of code `invalidURL`. The message never quotes the URL, which may contain a password.
+    /// - Throws: ``PostgresError`` of code `invalidURL`. The message never quotes the URL, which may contain a
+    ///   password.
     public init(_ text: String) throws(PostgresError) {
         guard let scheme = ["postgresql://", "postgres://"].first(where: { text.hasPrefix($0) }) else {
             throw Self.invalid("must begin with postgresql://")

@@ -1,5 +1,5 @@
 /// The settings of a connection.
-public struct PostgresConfiguration {
+public struct PostgresConfiguration: Sendable {
     /// Time limits of the server and of this side.
     public struct Limits: Sendable, Hashable {
         /// The server cancels a statement after this time (`statement_timeout`). Shorter than `answerMillisecondsMax`,

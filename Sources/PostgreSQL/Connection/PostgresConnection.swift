@@ -32,8 +32,9 @@ public final class PostgresConnection {
     private var isHandling = false
     private let closeWaiters = ContinuationList<Void>()
 
-    /// - Throws: ``PostgresError`` of code `unavailable` if libpq is missing or older than 14. The first call in a process
-    ///   reads files; call ``PostgresLibrary/load()`` before.
+    /// The first call in a process loads libpq, which reads files: call ``PostgresLibrary/load()`` before.
+    ///
+    /// - Throws: ``PostgresError`` of code `unavailable` if libpq is missing or older than 14.
     public init(loop: EpollLoop, configuration: PostgresConfiguration) throws(PostgresError) {
         try PostgresLibrary.load()
         self.loop = loop
@@ -72,8 +73,8 @@ public final class PostgresConnection {
     /// - Parameters:
     ///   - statement: the index in the configuration's statements.
     ///   - transaction: nil if the statement is its own transaction.
-    /// - Throws: the reason why the connection is not ready; `queueFull` if 4,096 statements wait; `transactionFailed` if the
-    ///   transaction has failed or ended. The receiver is not called then.
+    /// - Throws: the reason why the connection is not ready; `queueFull` if 4,096 statements wait; `transactionFailed` if
+    ///   the transaction has failed or ended. The receiver is not called then.
     public func execute(
         _ statement: Int, _ parameters: PostgresParameters, in transaction: Transaction? = nil,
         receiver: StatementReceiver

@@ -16,6 +16,8 @@ final class PostgresSession: ByteStreamHandler {
     private let loop: EpollLoop
     private let configuration: PostgresConfiguration
     private let handle: PostgresHandle
+    /// The names of the prepared statements.
+    private let names: [String]
     private let answers: DeadlineTimer
     private var pipeline = StatementPipeline()
     private var watch: DescriptorWatch?
@@ -33,6 +35,7 @@ final class PostgresSession: ByteStreamHandler {
         self.handle = handle
         loop = owner.loop
         configuration = owner.configuration
+        names = configuration.statements.indices.map { "m\($0)" }
         answers = DeadlineTimer(on: loop)
     }
 
@@ -144,10 +147,8 @@ final class PostgresSession: ByteStreamHandler {
             switch statement.command {
             case .configure: handle.send(Self.configure, settings)
             case .deallocate: handle.send("DEALLOCATE ALL")
-            case .prepare(let index):
-                handle.sendPrepare(PreparedStatement.name(ofIndex: index), configuration.statements[index])
-            case .execute(let index, let parameters):
-                handle.sendPrepared(PreparedStatement.name(ofIndex: index), parameters)
+            case .prepare(let index): handle.sendPrepare(names[index], configuration.statements[index])
+            case .execute(let index, let parameters): handle.sendPrepared(names[index], parameters)
             case .begin: handle.send("BEGIN")
             case .commit: handle.send("COMMIT")
             case .rollBack, .abandon: handle.send("ROLLBACK")
@@ -186,14 +187,17 @@ final class PostgresSession: ByteStreamHandler {
         armAnswers()
     }
 
-    private func armAnswers() {
-        let limit = Duration.milliseconds(configuration.limits.answerMillisecondsMax)
-        guard let deadline = pipeline.deadline(limit) else { return }
-        answers.arm(at: deadline, for: self) { $0.answersDue(limit) }
+    private var answerDeadline: MonotonicTime? {
+        pipeline.deadline(.milliseconds(configuration.limits.answerMillisecondsMax))
     }
 
-    private func answersDue(_ limit: Duration) {
-        guard !isEnded, let deadline = pipeline.deadline(limit) else { return }
+    private func armAnswers() {
+        guard let answerDeadline else { return }
+        answers.arm(at: answerDeadline, for: self) { $0.answersDue() }
+    }
+
+    private func answersDue() {
+        guard !isEnded, let deadline = answerDeadline else { return }
         if deadline <= loop.now.monotonic {
             fail(PostgresError(.timedOut, "the server did not answer a statement in time"))
         } else {

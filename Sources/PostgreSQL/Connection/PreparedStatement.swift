@@ -18,7 +18,4 @@ public struct PreparedStatement: Sendable {
         self.parameters = parameters
         self.delivery = delivery
     }
-
-    /// The name of the statement with this index on every connection.
-    static func name(ofIndex index: Int) -> String { "m\(index)" }
 }

@@ -24,39 +24,36 @@ public struct PostgresRows: ~Copyable {
     /// Calls `body` with the bytes of a value in the binary format, valid during the call; nil for null.
     ///
     /// - Precondition: `row` and `column` exist.
+    @inlinable
     public func withBytes<Result, Failure: Error>(
         row: Int, column: Int, _ body: (UnsafeRawBufferPointer?) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        precondition(
-            row >= 0 && row < count && column >= 0 && column < martlet_pq_column_count(result), "no such value")
-        let (row, column) = (Int32(row), Int32(column))
-        guard martlet_pq_is_null(result, row, column) == 0 else { return try body(nil) }
-        let length = Int(martlet_pq_value_length(result, row, column))
-        return try body(UnsafeRawBufferPointer(start: martlet_pq_value(result, row, column), count: length))
+        try body(bytes(row: row, column: column))
     }
 
     /// Returns a value; nil for null.
     ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type.
+    /// - Precondition: `row` exists.
+    @inlinable
     public func optional<Value: PostgresValue>(
         _ type: Value.Type = Value.self, row: Int, column: Int
     ) throws(PostgresError) -> Value? {
-        try check(column, is: Value.type)
-        return try withBytes(row: row, column: column) { (bytes) throws(PostgresError) -> Value? in
-            guard let bytes else { return nil }
-            guard let value = Value(binary: bytes) else { throw Self.unexpected(column, Value.type) }
-            return value
-        }
+        guard let bytes = try bytes(row: row, column: column, type: Value.type) else { return nil }
+        guard let value = Value(binary: bytes) else { throw Self.unexpected(column, Value.type) }
+        return value
     }
 
     /// Returns a value.
     ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the
     ///   value is null.
+    /// - Precondition: `row` exists.
+    @inlinable
     public func value<Value: PostgresValue>(
         _ type: Value.Type = Value.self, row: Int, column: Int
     ) throws(PostgresError) -> Value {
-        guard let value = try optional(type, row: row, column: column) else {
+        guard let bytes = try bytes(row: row, column: column, type: Value.type), let value = Value(binary: bytes) else {
             throw Self.unexpected(column, Value.type)
         }
         return value
@@ -66,25 +63,41 @@ public struct PostgresRows: ~Copyable {
     ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the
     ///   array is null, has a null element, or more than one dimension.
+    /// - Precondition: `row` exists.
     public func array<Value: PostgresValue>(
         of type: Value.Type = Value.self, row: Int, column: Int
     ) throws(PostgresError) -> [Value] {
-        try check(column, is: Value.arrayType)
-        return try withBytes(row: row, column: column) { (bytes) throws(PostgresError) -> [Value] in
-            guard let bytes, let values = Self.elements(of: bytes, as: Value.self) else {
-                throw Self.unexpected(column, Value.arrayType)
-            }
-            return values
+        guard let bytes = try bytes(row: row, column: column, type: Value.arrayType),
+            let values = Self.elements(of: bytes, as: Value.self)
+        else { throw Self.unexpected(column, Value.arrayType) }
+        return values
+    }
+
+    /// Returns the bytes of a value; nil for null. They are valid as long as the rows.
+    @usableFromInline
+    func bytes(row: Int, column: Int, type: PostgresType) throws(PostgresError) -> UnsafeRawBufferPointer? {
+        guard martlet_pq_column_type(result, Int32(column)) == type.rawValue else {
+            throw Self.unexpected(column, type)
+        }
+        return value(row, column)
+    }
+
+    @usableFromInline
+    func bytes(row: Int, column: Int) -> UnsafeRawBufferPointer? {
+        precondition(martlet_pq_column_type(result, Int32(column)) != 0, "no such column")
+        return value(row, column)
+    }
+
+    private func value(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+        precondition(row >= 0 && row < count, "no such row")
+        var length: Int32 = 0
+        return martlet_pq_value(result, Int32(row), Int32(column), &length).map {
+            UnsafeRawBufferPointer(start: $0, count: Int(length))
         }
     }
 
-    private func check(_ column: Int, is type: PostgresType) throws(PostgresError) {
-        guard column < martlet_pq_column_count(result),
-            martlet_pq_column_type(result, Int32(column)) == type.rawValue
-        else { throw Self.unexpected(column, type) }
-    }
-
-    private static func unexpected(_ column: Int, _ type: PostgresType) -> PostgresError {
+    @usableFromInline
+    static func unexpected(_ column: Int, _ type: PostgresType) -> PostgresError {
         PostgresError(.unexpectedResult, "column \(column + 1) of the result is not of type \(type) and not null")
     }
 
