@@ -75,6 +75,21 @@ import Testing
         #expect(unknown.message.hasPrefix("name.invalid:5432: "))
     }
 
+    /// The kernel answers no connection attempt to a listener whose queue is full.
+    @Test func aServerThatDoesNotAnswer() async throws {
+        let listener = try UnansweredListener()
+        let error = try await withConnection(url: "postgresql://a@127.0.0.1:\(listener.port)/b") { connection in
+            let began = ContinuousClock.now
+            // The loop is not blocked meanwhile.
+            await connection.loop.sleep(for: .milliseconds(10))
+            #expect(ContinuousClock.now - began < .seconds(1))
+            #expect(connection.status == .connecting)
+            return try await connection.nextFailure()
+        }
+        listener.close()
+        #expect(error.code == .timedOut)
+    }
+
     @Test func aKilledServer() async throws {
         let server = try #require(PostgresServerTrait.server)
         let url = server.url
@@ -86,22 +101,23 @@ import Testing
             try await server.kill()
             #expect(try await connection.error(of: lost)?.outcome == .unreachable)
             #expect(try await connection.error(of: behind)?.outcome == .unreachable)
-            #expect(connection.failure?.outcome == .unreachable)
+            #expect(try await connection.nextFailure().outcome == .unreachable)
             try await server.start()
             try await connection.waitUntilReady()
             try await connection.run(0)
         }
     }
 
-    @Test func aRestartedServer() async throws {
+    @Test func aTransactionEndsWithItsConnection() async throws {
         let server = try #require(PostgresServerTrait.server)
         let url = server.url
         try await withConnection([Self.ping], url: url) { connection in
             try await connection.waitUntilReady()
             let transaction = try connection.begin()
             try await connection.run(0, in: transaction)
-            try await server.restart()
-            try await connection.loop.wait { connection.failure != nil }
+            try await server.stop()
+            #expect(try await connection.nextFailure().outcome == .unreachable)
+            try await server.start()
             try await connection.waitUntilReady()
             // The transaction ended with its connection.
             #expect(await connection.error(of: 0, in: transaction)?.code == .transactionFailed)
@@ -264,9 +280,17 @@ import Testing
             let recorder = Recorder()
             connection.start(recorder)
             try await connection.waitUntilReady()
+            try await server.restart()
+            let ready = PostgresStatus.ready(configuration.endpoints.hosts[0])
+            try await loop.wait { recorder.seen.count { $0 == ready } == 2 }
             await connection.close()
-            let host = configuration.endpoints.hosts[0]
-            #expect(recorder.seen == [.connecting, .ready(host), .closing, .closed])
+            #expect(recorder.seen.prefix(2) == [.connecting, ready])
+            #expect(recorder.seen.suffix(4) == [.connecting, ready, .closing, .closed])
+            guard case .waiting(let error) = recorder.seen[2] else {
+                Issue.record("seen: \(recorder.seen)")
+                return
+            }
+            #expect(error.outcome == .unreachable)
         }
     }
 

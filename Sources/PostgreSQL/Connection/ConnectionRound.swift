@@ -1,7 +1,7 @@
 /// One attempt at each address of each host, in order. Pure.
 struct ConnectionRound: Hashable {
     /// The hosts after the current one.
-    private(set) var hosts: [PostgresHost]
+    private var hosts: [PostgresHost]
     /// The addresses of the current host without an attempt.
     var targets: [ConnectionTarget] = []
     /// The most useful error so far.

@@ -72,6 +72,7 @@ public final class PostgresConnection {
     ///
     /// - Parameters:
     ///   - statement: the index in the configuration's statements.
+    ///   - parameters: as many as the statement has.
     ///   - transaction: nil if the statement is its own transaction.
     /// - Throws: the reason why the connection is not ready; `queueFull` if 4,096 statements wait; `transactionFailed` if
     ///   the transaction has failed or ended. The receiver is not called then.
@@ -79,7 +80,8 @@ public final class PostgresConnection {
         _ statement: Int, _ parameters: PostgresParameters, in transaction: Transaction? = nil,
         receiver: StatementReceiver
     ) throws(PostgresError) {
-        precondition(configuration.statements.indices.contains(statement), "no such statement")
+        precondition(
+            configuration.statements[statement].parameters.count == parameters.count, "wrong number of parameters")
         let added = StatementPipeline.Statement(
             command: .execute(statement, parameters), receiver: receiver, transaction: transaction?.number)
         try session(of: transaction).add(added)
@@ -176,7 +178,7 @@ public final class PostgresConnection {
             lookup = nil
             switch answer {
             case .success(let addresses): handle(.resolved(addresses))
-            case .failure: handle(.resolveFailed(PostgresError(.unreachable, "the host name cannot be resolved")))
+            case .failure(let error): handle(.resolveFailed(PostgresError(.unreachable, error.message)))
             }
         }
     }
@@ -187,7 +189,7 @@ public final class PostgresConnection {
         }
         self.session = session
         sessionCount += 1
-        session.poll()
+        session.connect()
     }
 
     private func disconnect() {

@@ -199,16 +199,3 @@ struct PostgresConnectionMachine {
         return [.cancelTimer, .disconnect, .failStatements(error), .report, .release]
     }
 }
-
-extension PostgresStatus {
-    init(_ state: PostgresConnectionMachine.State) {
-        switch state {
-        case .idle: self = .idle
-        case .resolving, .connecting, .preparing: self = .connecting
-        case .ready(let target, _): self = .ready(target.host)
-        case .waiting(let error): self = .waiting(error)
-        case .closing: self = .closing
-        case .closed: self = .closed
-        }
-    }
-}

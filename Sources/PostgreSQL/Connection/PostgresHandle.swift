@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The owner calls `finish()`; a handle that is still open when it is released is our bug.
 final class PostgresHandle {
-    enum Poll: Equatable {
+    enum Poll {
         case waits(PostgresConnectionMachine.Interest)
         case connected
         case failed(PostgresError)
@@ -76,9 +76,15 @@ final class PostgresHandle {
 
     var serverVersion: Int { Int(martlet_pq_server_version(connection)) }
 
+    /// The error of starting to connect; nil if libpq waits for a writable socket.
+    var startFailure: PostgresError? {
+        let phase = martlet_pq_status(connection)
+        return phase == CONNECTION_BAD ? connectFailure(in: phase) : nil
+    }
+
+    /// Continues to connect, once the socket is ready.
     func poll() -> Poll {
         let phase = martlet_pq_status(connection)
-        guard phase != CONNECTION_BAD else { return .failed(connectFailure(in: phase)) }
         switch martlet_pq_connect_poll(connection) {
         case PGRES_POLLING_READING: return .waits(.readable)
         case PGRES_POLLING_WRITING: return .waits(.writable)

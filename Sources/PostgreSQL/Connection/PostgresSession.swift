@@ -28,7 +28,7 @@ final class PostgresSession: ByteStreamHandler {
     private var acceptsWrites = true
     private var isEnded = false
 
-    /// Returns nil if memory is exhausted. Call `poll()` next.
+    /// Returns nil if memory is exhausted. Call `connect()` next.
     init?(owner: PostgresConnection, target: ConnectionTarget) {
         guard let handle = PostgresHandle(target, owner.configuration) else { return nil }
         self.owner = owner
@@ -70,8 +70,12 @@ final class PostgresSession: ByteStreamHandler {
 
     // MARK: Connecting
 
-    /// Continues to connect.
-    func poll() {
+    /// Begins to connect. libpq requires that the socket is writable before the first poll.
+    func connect() {
+        if let error = handle.startFailure { fail(error) } else { owner.handle(.connectWaits(.writable)) }
+    }
+
+    private func poll() {
         // libpq may replace its socket.
         watch?.end()
         watch = nil
@@ -272,13 +276,13 @@ final class PostgresSession: ByteStreamHandler {
         case .configure, .deallocate, .prepare: return fail(error)
         case .execute, .begin, .commit, .rollBack, .abandon: break
         }
+        statement.receiver?.failed(error)
+        for statement in unsent { statement.receiver?.failed(StatementPipeline.transactionFailed) }
         switch error.outcome {
         case .stalePlan: owner.handle(.planOutdated)
         // The server became a standby, or its settings now refuse writes: another host may accept them.
         case .readOnly where configuration.requiresWrites: fail(error)
         case .unreachable, .refused, .schema, .full, .data, .retry, .readOnly, .lockTimeout, .other: break
         }
-        statement.receiver?.failed(error)
-        for statement in unsent { statement.receiver?.failed(StatementPipeline.transactionFailed) }
     }
 }

@@ -10,6 +10,7 @@ public struct PreparedStatement: Sendable {
 
     /// SQL with parameters `$1`, `$2`, …
     public let sql: String
+    /// The type of each parameter.
     public let parameters: [PostgresType]
     public let delivery: Delivery
 

@@ -74,7 +74,7 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
     public var isRetriable: Bool {
         switch outcome {
         case .unreachable, .full, .retry, .readOnly, .lockTimeout, .stalePlan: true
-        case .refused, .schema, .data, .other: code == .transactionFailed
+        case .refused, .schema, .data, .other: false
         }
     }
 
