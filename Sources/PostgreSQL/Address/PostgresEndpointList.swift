@@ -17,8 +17,8 @@ public struct PostgresEndpointList: Sendable, Hashable {
     public let database: String
     public let security: Security
 
-    /// - Throws: ``PostgresError`` of code `invalidURL` if there is no host, or more than `hostsMax`; if user or database
-    ///   is empty; or if a host on another machine has no TLS.
+    /// - Throws: ``PostgresError`` of code `invalidURL` if there is no host, or more than `hostsMax`; if user or
+    ///   database is empty; or if a host on another machine has no TLS.
     public init(
         hosts: [PostgresHost], user: String, database: String, security: Security
     ) throws(PostgresError) {
