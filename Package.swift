@@ -97,6 +97,9 @@ let package = Package(
         // Needs libcurl's header (libcurl4-openssl-dev), not the library (decision 30).
         .target(name: "CCURL"),
         library("HTTPClient", ["CCURL"]),
+        // Needs libpq's header (libpq-dev), not the library (decision 30).
+        .target(name: "CPostgreSQL"),
+        library("PostgreSQL", ["EventLoop", "Crypto", "CPostgreSQL"]),
         library("HTTPProxy", ["EventLoop"]),
         // Needs libsqlite3's header (libsqlite3-dev), not the library (decision 30).
         .target(name: "CSQLite"),

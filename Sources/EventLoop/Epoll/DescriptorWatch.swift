@@ -20,16 +20,12 @@ public final class DescriptorWatch {
     ///   too.
     /// - Returns: nil if the kernel cannot watch the descriptor, or the limit of watches is reached.
     public init?(
-        loop: EpollLoop, descriptor: Int32, for event: Event, action: @escaping () -> Void,
+        loop: EpollLoop, descriptor: Int32, for events: Events, action: @escaping () -> Void,
         abandoned: @escaping () -> Void
     ) {
         self.loop = loop
-        let events: EPOLL_EVENTS =
-            switch event {
-            case .readable: EPOLLIN
-            case .peerGone: EPOLLRDHUP
-            }
-        watch = loop.watch(descriptor, for: events, action: { _ in action() }, abandoned: abandoned)
+        watch = loop.watch(
+            descriptor, for: EPOLL_EVENTS(rawValue: events.rawValue), action: { _ in action() }, abandoned: abandoned)
         if watch == nil { return nil }
     }
 

@@ -1,4 +1,3 @@
-import AMQP
 import EventLoop
 import Testing
 

@@ -1,0 +1,22 @@
+/// A statement that each connection prepares once.
+public struct PreparedStatement: Sendable {
+    /// How the rows of a result reach their receiver.
+    public enum Delivery: Sendable {
+        /// All rows in one call. The result is in memory.
+        case whole
+        /// One row in each call, so that the memory does not depend on the size of the result.
+        case rowByRow
+    }
+
+    /// SQL with parameters `$1`, `$2`, …
+    public let sql: String
+    /// The type of each parameter.
+    public let parameters: [PostgresType]
+    public let delivery: Delivery
+
+    public init(_ sql: String, _ parameters: [PostgresType] = [], delivery: Delivery = .whole) {
+        self.sql = sql
+        self.parameters = parameters
+        self.delivery = delivery
+    }
+}

@@ -1,0 +1,85 @@
+import EventLoop
+
+extension StatementPipeline {
+    enum Response {
+        /// One row of several.
+        case row
+        /// The last result of a statement. `isRollback`: the server rolled back a transaction.
+        case result(isRollback: Bool)
+        case failed(PostgresError)
+        /// The results of the statement are complete.
+        case end
+        case sync
+    }
+
+    enum Action {
+        case none
+        case reportRow(StatementReceiver?)
+        /// Keep the result until the outcome is known.
+        case keepResult
+        /// Report the kept result.
+        case complete(Statement)
+        /// Report the error, and `transactionFailed` to statements that are not sent.
+        case fail(Statement, PostgresError, unsent: [Statement])
+        /// No statement awaits this response.
+        case outOfOrder
+    }
+
+    /// Matches a response to the first statement in flight. Its outcome is known at the Sync: an error can follow the
+    /// result, and only the Sync commits.
+    mutating func received(_ response: Response, _ now: MonotonicTime) -> Action {
+        guard let statement = inFlight.first else { return .outOfOrder }
+        progressed(now)
+        switch (responses.phase, response) {
+        case (.awaitingResult, .row):
+            return .reportRow(statement.receiver)
+        case (.awaitingResult, .result(let isRollback)):
+            responses.phase = .awaitingEnd
+            responses.isRollback = isRollback
+            return .keepResult
+        case (.awaitingResult, .failed(let error)):
+            responses.phase = .awaitingEnd
+            responses.failure = error
+            return .none
+        case (.awaitingEnd, .failed(let error)), (.awaitingSync, .failed(let error)):
+            responses.failure = responses.failure ?? error
+            return .none
+        case (.awaitingEnd, .end), (.awaitingSync, .end):
+            responses.phase = .awaitingSync
+            return .none
+        case (.awaitingSync, .sync):
+            let responses = responses
+            self.responses = Responses()
+            inFlight.removeFirst()
+            return outcome(of: statement, responses)
+        case (.awaitingResult, .end), (.awaitingResult, .sync), (.awaitingEnd, .row), (.awaitingEnd, .result),
+            (.awaitingEnd, .sync), (.awaitingSync, .row), (.awaitingSync, .result):
+            return .outOfOrder
+        }
+    }
+
+    private mutating func outcome(of statement: Statement, _ responses: Responses) -> Action {
+        guard let number = statement.transaction else {
+            if let failure = responses.failure { return .fail(statement, failure, unsent: []) }
+            return .complete(statement)
+        }
+        let earlier = transactions[number]?.failure
+        switch statement.command {
+        case .commit, .abandon, .rollBack:
+            transactions[number] = nil
+        case .configure, .deallocate, .prepare, .execute, .begin:
+            guard let failure = responses.failure else { return .complete(statement) }
+            guard earlier == nil else { return .fail(statement, Self.transactionFailed, unsent: []) }
+            return .fail(statement, failure, unsent: fail(number, failure))
+        }
+        let failure: PostgresError? =
+            switch statement.command {
+            // The server answers ROLLBACK if an earlier statement failed.
+            case .commit: earlier ?? responses.failure ?? (responses.isRollback ? Self.transactionFailed : nil)
+            case .abandon: earlier
+            case .configure, .deallocate, .prepare, .execute, .begin, .rollBack: responses.failure
+            }
+        if let failure { return .fail(statement, failure, unsent: []) }
+        return .complete(statement)
+    }
+}

@@ -1,0 +1,105 @@
+/// The failure of a statement, of a connection, or of libpq.
+///
+/// Its message is Martlet's own: the server's messages quote values, so they are never read.
+public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        /// libpq cannot be loaded, is too old, or is out of memory.
+        case unavailable
+        /// The URL cannot be used.
+        case invalidURL
+        /// The server reported an error: see `state`.
+        case server
+        /// The server cannot be reached, or closed the connection.
+        case unreachable
+        /// The server did not answer in time.
+        case timedOut
+        /// The TLS handshake failed: the server has no TLS, or its certificate is not trusted or is for another host.
+        case tls
+        /// The server asks for a password, and none is configured.
+        case passwordMissing
+        /// The session cannot write: the server is a standby.
+        case readOnly
+        /// An earlier statement of the transaction failed.
+        case transactionFailed
+        /// The maximum of waiting statements is reached.
+        case queueFull
+        /// The result does not have the expected type.
+        case unexpectedResult
+        /// libpq reported results out of order.
+        case protocolViolation
+        /// Closed by the caller.
+        case closed
+    }
+
+    public let code: Code
+    /// The server's error; nil for all codes but `server`.
+    public let state: SQLState?
+    /// The name of the violated constraint, if the server reported one.
+    public let constraint: String?
+    /// A text for operators; contains no value of a statement.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.init(code: code, state: nil, constraint: nil, message: message)
+    }
+
+    /// An error that the server reported, with a fixed text for its class.
+    public init(_ state: SQLState, constraint: String? = nil) {
+        let subject = constraint.map { " (constraint \($0))" } ?? ""
+        self.init(
+            code: .server, state: state, constraint: constraint,
+            message: "\(state.meaning): SQLSTATE \(state)\(subject)")
+    }
+
+    private init(code: Code, state: SQLState?, constraint: String?, message: String) {
+        self.code = code
+        self.state = state
+        self.constraint = constraint
+        self.message = message
+    }
+
+    /// What the error means for the caller.
+    public var outcome: SQLState.Outcome {
+        switch code {
+        case .server: state?.outcome ?? .other
+        case .unreachable, .timedOut, .queueFull, .closed, .protocolViolation: .unreachable
+        case .tls, .passwordMissing: .refused
+        case .readOnly: .readOnly
+        case .unexpectedResult: .schema
+        case .unavailable, .invalidURL, .transactionFailed: .other
+        }
+    }
+
+    /// Whether a later attempt can succeed without an operator.
+    public var isRetriable: Bool {
+        switch outcome {
+        case .unreachable, .full, .retry, .readOnly, .lockTimeout, .stalePlan: true
+        case .refused, .schema, .data, .other: false
+        }
+    }
+
+    /// Returns the error with the host in front of its message.
+    func at(_ host: PostgresHost) -> PostgresError {
+        PostgresError(code: code, state: state, constraint: constraint, message: "\(host): \(message)")
+    }
+
+    public var description: String { message }
+}
+
+extension SQLState {
+    /// The fixed text of the error.
+    fileprivate var meaning: String {
+        switch outcome {
+        case .unreachable: "server not available, or statement canceled"
+        case .refused: "login refused; check user, password and pg_hba.conf"
+        case .schema: "database, table, column or right missing"
+        case .full: "disk, memory or connections of the server exhausted"
+        case .data: "values refused"
+        case .retry: "transaction conflicted with another one"
+        case .readOnly: "server accepts no writes"
+        case .lockTimeout: "lock held by another transaction"
+        case .stalePlan: "prepared statement outdated"
+        case .other: "statement failed"
+        }
+    }
+}

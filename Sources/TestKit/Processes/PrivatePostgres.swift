@@ -1,0 +1,183 @@
+package import Crypto
+import Glibc
+
+/// A private PostgreSQL with a free port on the loopback interface and a temporary directory.
+///
+/// The server stops when this process exits, and its processes are ended by ID only.
+package actor PrivatePostgres {
+    /// The user and the database that tests use. The user may create objects in the database. Over TCP it needs
+    /// the password.
+    package static let user = "martlet"
+    package static let password = "correct horse"
+    package static let database = "push"
+    private static let administrator = "postgres"
+
+    package nonisolated let port: UInt16
+    /// The folder of the Unix socket, on which every user may connect without a password.
+    package nonisolated var directory: String { folder.path }
+    private let folder: TemporaryDirectory
+    private let settings: [String]
+    private var server: ChildProcess?
+
+    /// Starts a server and waits until it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - certificate: With it, the server accepts TLS.
+    ///   - isDurable: Whether commits wait for the disk.
+    ///   - settings: Additional settings of `postgresql.conf`, as `name=value`.
+    package init(
+        certificate: IssuedCertificate? = nil, isDurable: Bool = false, settings: [String] = []
+    ) async throws(ProcessError) {
+        folder = try TemporaryDirectory("postgres")
+        port = try FreePort.choose()
+        try PostgresPrograms.own(folder.path)
+        var settings = settings + ["fsync=\(isDurable ? "on" : "off")"]
+        if let certificate { settings += try Self.write(certificate, to: folder) }
+        self.settings = settings
+        try await PostgresPrograms.run(
+            "initdb",
+            [
+                "--pgdata", folder.file("data"), "--username", Self.administrator, "--auth", "trust", "--no-sync",
+                "--no-locale", "--encoding", "UTF8", "--no-instructions",
+            ])
+        // Replaces a file of the server's user: the folder keeps its owner.
+        try PostgresPrograms.own(
+            try folder.write(
+                "data/pg_hba.conf",
+                """
+                local all all trust
+                local replication all trust
+                host all \(Self.administrator) 127.0.0.1/32 trust
+                host all all 127.0.0.1/32 scram-sha-256
+
+                """))
+        try await start()
+        try await sql("CREATE ROLE \(Self.user) LOGIN PASSWORD '\(Self.password)'", database: Self.administrator)
+        try await sql("CREATE DATABASE \(Self.database) OWNER \(Self.user)", database: Self.administrator)
+    }
+
+    /// Starts a streaming replica of `primary`, which must outlive it. It accepts no writes until `promote()`.
+    package init(standbyOf primary: PrivatePostgres) async throws(ProcessError) {
+        folder = try TemporaryDirectory("postgres")
+        port = try FreePort.choose()
+        settings = primary.settings
+        try PostgresPrograms.own(folder.path)
+        try await PostgresPrograms.run(
+            "pg_basebackup",
+            [
+                "--pgdata", folder.file("data"), "--host", primary.directory, "--port", "\(primary.port)",
+                "--username", Self.administrator, "--checkpoint", "fast", "--wal-method", "stream",
+                "--write-recovery-conf", "--no-sync",
+            ])
+        try await start()
+    }
+
+    private static func write(
+        _ certificate: IssuedCertificate, to folder: TemporaryDirectory
+    ) throws(ProcessError) -> [String] {
+        let files = [("server.pem", certificate.certificatePEM), ("server.key", certificate.privateKeyPEM)]
+        for (name, text) in files {
+            let file = try folder.write(name, text)
+            chmod(file, 0o600)
+            try PostgresPrograms.own(file)
+        }
+        return [
+            "ssl=on", "ssl_cert_file=\(folder.file("server.pem"))", "ssl_key_file=\(folder.file("server.key"))",
+        ]
+    }
+
+    /// Runs SQL with `psql` as administrator, and returns the lines of its output: rows with `|` between columns.
+    ///
+    /// - Throws: `ProcessError` with the server's message if a statement fails.
+    @discardableResult
+    package func sql(_ text: String, database: String = PrivatePostgres.database) async throws(ProcessError) -> [String]
+    {
+        try await PostgresPrograms.run(
+            "psql",
+            [
+                "--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set", "ON_ERROR_STOP=1", "--host",
+                directory,
+                "--port", "\(port)", "--username", Self.administrator, "--dbname", database, "--command", text,
+            ])
+    }
+
+    /// Starts the stopped or killed server on the same port.
+    package func start() async throws(ProcessError) {
+        let places = [
+            "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(folder.path)",
+            "log_destination=stderr",
+            "logging_collector=off",
+        ]
+        let options = (places + settings).flatMap { ["-c", $0] }
+        let server = try await ChildProcess(
+            try PostgresPrograms.command("postgres", ["-D", folder.file("data")] + options),
+            environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"], output: .nothing)
+        self.server = server
+        _ = try await server.errors.line { $0.contains("database system is ready to accept") }
+    }
+
+    /// Stops the server: it rolls back open transactions and closes all connections.
+    package func stop() async throws(ProcessError) {
+        server?.send(signal: SIGINT)
+        _ = try await server?.exit()
+    }
+
+    package func restart() async throws(ProcessError) {
+        try await stop()
+        try await start()
+    }
+
+    /// Kills all processes of the server.
+    package func kill() async throws(ProcessError) {
+        // A stopped postmaster starts no process meanwhile.
+        pause()
+        for process in processes { Glibc.kill(process, SIGKILL) }
+        _ = try await server?.exit()
+    }
+
+    /// Suspends all processes of the server with SIGSTOP until `resume()`. The kernel still accepts connections.
+    package func pause() {
+        for process in processes { Glibc.kill(process, SIGSTOP) }
+        // Processes that started meanwhile.
+        for process in processes { Glibc.kill(process, SIGSTOP) }
+    }
+
+    package func resume() {
+        for process in processes { Glibc.kill(process, SIGCONT) }
+    }
+
+    /// Makes a standby a primary, and waits until it accepts writes.
+    package func promote() async throws(ProcessError) {
+        try await sql("SELECT pg_promote()", database: Self.administrator)
+    }
+
+    /// Returns the processor time of the server and its running sessions.
+    package func processorTime() -> Duration {
+        processes.reduce(.zero) { $0 + ProcessFigures.processorTime(of: $1) }
+    }
+
+    /// Stops the server permanently.
+    package func end() async throws(ProcessError) {
+        guard let server else { return }
+        if server.isRunning {
+            resume()
+            server.send(signal: SIGQUIT)
+            _ = try await server.exit()
+        } else {
+            // Only a start removes the shared memory of a killed server.
+            try await start()
+            try await stop()
+        }
+        self.server = nil
+    }
+
+    /// The postmaster, and one process for each session and task. Empty if the server does not run.
+    private var processes: [pid_t] {
+        guard let server, server.isRunning else { return [] }
+        let children = (try? Files.bytes(of: "/proc/\(server.pid)/task/\(server.pid)/children")) ?? []
+        return [server.pid]
+            + children.split(separator: UInt8(ascii: " ")).compactMap {
+                pid_t(String(decoding: $0, as: UTF8.self))
+            }
+    }
+}

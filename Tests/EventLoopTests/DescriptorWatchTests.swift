@@ -1,0 +1,67 @@
+import EventLoop
+import Glibc
+import TestKit
+import Testing
+
+@Suite struct DescriptorWatchTests {
+    /// Two connected sockets.
+    private struct Pair {
+        let ours: Int32
+        let theirs: Int32
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends)
+            (ours, theirs) = (ends[0], ends[1])
+        }
+
+        func close() {
+            Glibc.close(ours)
+            Glibc.close(theirs)
+        }
+    }
+
+    @Test func eventsCanChange() async throws {
+        try await onEpollLoop { loop in
+            let pair = Pair()
+            defer { pair.close() }
+            var calls = 0
+            let watch = try #require(
+                DescriptorWatch(
+                    loop: loop, descriptor: pair.ours, for: .readable, action: { calls += 1 }, abandoned: {}))
+            await loop.sleep(for: .milliseconds(5))
+            #expect(calls == 0)
+            watch.change(to: [.readable, .writable])
+            try await loop.wait { calls > 0 }
+            watch.change(to: .readable)
+            await loop.sleep(for: .milliseconds(5))
+            calls = 0
+            await loop.sleep(for: .milliseconds(5))
+            #expect(calls == 0)
+            send(pair.theirs, "x", 1, 0)
+            try await loop.wait { calls > 0 }
+            watch.end()
+            watch.change(to: .writable)
+            calls = 0
+            await loop.sleep(for: .milliseconds(5))
+            #expect(calls == 0)
+        }
+    }
+
+    @Test func theEndOfTheLoopAbandonsAWatch() async throws {
+        let pair = Pair()
+        defer { pair.close() }
+        let abandoned = try await onEpollLoop { loop in
+            let flag = Flag()
+            _ = DescriptorWatch(
+                loop: loop, descriptor: pair.ours, for: .peerGone, action: {}, abandoned: { flag.isSet = true })
+            return flag
+        }
+        #expect(abandoned.isSet)
+    }
+
+    /// `@unchecked Sendable`: set by the loop's thread before its end, and read afterward.
+    private final class Flag: @unchecked Sendable {
+        var isSet = false
+    }
+}
