@@ -212,6 +212,7 @@ let package = Package(
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit", "Threads"]),
         tests("HTTPProxyTests", ["HTTPProxy", "EventLoop", "TestKit"]),
+        tests("PostgreSQLTests", ["PostgreSQL", "Crypto", "EventLoop", "TestKit"]),
         tests("SQLiteTests", ["SQLite", "EventLoop", "TestKit", "Threads"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),

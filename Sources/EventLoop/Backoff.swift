@@ -1,5 +1,3 @@
-package import EventLoop
-
 /// The delay before the next attempt. The delay grows exponentially. Its jitter covers the whole range above the least
 /// delay, so that many workers do not reconnect at the same time.
 package struct Backoff {
