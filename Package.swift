@@ -119,6 +119,9 @@ let package = Package(
             resources: ["registration", "registration-event", "registration-reply"].map {
                 .embedInCode("Schemas/\($0).schema.json")
             }),
+        library(
+            "RegistrationStores",
+            ["Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop", "Text", "Threads"]),
 
         library("BrokerTopology", ["JSON", "Text"]),
         library(
@@ -229,6 +232,12 @@ let package = Package(
         tests(
             "RegistrationsTests",
             ["Registrations", "APNSProtocol", "Crypto", "EventLoop", "JSON", "JSONSchema", "TestKit"]),
+        tests(
+            "RegistrationStoresTests",
+            [
+                "RegistrationStores", "Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop",
+                "TestKit",
+            ]),
         tests("BrokerTopologyTests", ["TestKit", "BrokerTopology", "YAML", "JSON"]),
         tests(
             "BrokerManagementTests",

@@ -4,7 +4,13 @@ public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     case production
     case sandbox
 
-    /// Index among all cases.
+    /// The environment with this number; nil for another number.
+    public init?(number: Int) {
+        guard let environment = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = environment
+    }
+
+    /// Index among all cases. It never changes.
     public var number: Int {
         switch self {
         case .production: 0

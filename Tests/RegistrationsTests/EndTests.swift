@@ -104,10 +104,13 @@ import Testing
         #expect(store.reached == ["bob 0a"])
     }
 
-    @Test func `Tombstones and marks are forgotten after 30 days`() throws {
+    @Test func `Tombstones and marks are forgotten after 30 days, and marks of erasures never`() throws {
         var store = try TestStore()
         try store.apply(.unregister(token: "0a", at: 5))
+        try store.apply(.unregister("ann", at: 5))
         try store.apply(.erase("ann", at: 5))
+        try store.apply(.erase("cid", app: TestStore.app, at: 4))
+        try store.apply(.unregister("cid", at: 5))
         try store.apply(.register("bob", "0b", at: 5))
         let day: Int64 = 24 * 3_600_000
         for (now, isForgotten) in [(TestStore.start + 5 + 30 * day, false), (TestStore.start + 6 + 30 * day, true)] {

@@ -45,14 +45,15 @@ extension BlindIndex {
     ) throws(CryptoError) -> KeyedCommand.UserEnd {
         let key = try userKey(app: app, user: user)
         return KeyedCommand.UserEnd(
-            users: [key], mark: EndMark(key: key, at: at), deviceID: nil, isErasure: isErasure)
+            users: [key], mark: EndMark(key: key, at: at, isPermanent: isErasure), deviceID: nil,
+            isErasure: isErasure)
     }
 
     private func end(of user: String, inAll apps: [String], at: Int64) throws(CryptoError) -> KeyedCommand.UserEnd {
         var users: [UUIDValue] = []
         for app in apps { users.append(try userKey(app: app, user: user)) }
         return KeyedCommand.UserEnd(
-            users: users, mark: EndMark(key: try markKey(userInAllApps: user), at: at), deviceID: nil,
+            users: users, mark: EndMark(key: try markKey(userInAllApps: user), at: at, isPermanent: true), deviceID: nil,
             isErasure: true)
     }
 }

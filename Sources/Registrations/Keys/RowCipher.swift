@@ -1,6 +1,6 @@
 public import Crypto
 
-/// Encrypts the identities of rows. The associated data bind a ciphertext to its row and user: write access to the store
+/// Encrypts the identities of rows, and events. The associated data bind a ciphertext to its row and user: write access to the store
 /// does not allow to move a device to another user. Use an instance on one thread at a time.
 ///
 /// Keep the ciphertext of an identity that did not change: one data key encrypts at most 2³² identities (`AES256GCM`).
@@ -50,37 +50,59 @@ public final class RowCipher {
         guard let text = IdentityCoding.bytes(of: identity) else {
             throw CryptoError(.invalidArgument, "cannot encrypt a registration: its token or a text is malformed")
         }
-        let ciphertext = Self.withAssociatedData(key, userKey) { data in
-            Result { () throws(CryptoError) in try newest.seal(text, authenticating: data) }
-        }
-        return Sealed(keyID: newestKeyID, ciphertext: try ciphertext.get())
+        return try seal(text, authenticating: (key.token, key.slot, userKey))
     }
 
     /// Decrypts with the data key of the row.
     public func open(
         _ sealed: Sealed, of key: Registration.Key, userKey: UUIDValue
     ) throws(OpenError) -> RegistrationIdentity {
+        let text = try open(sealed, authenticating: (key.token, key.slot, userKey))
+        guard let identity = IdentityCoding.identity(in: text) else { throw .notAuthentic }
+        return identity
+    }
+
+    /// Encrypts the text of an event with the newest data key.
+    ///
+    /// - Throws: `failed` if OpenSSL fails.
+    func seal(_ text: [UInt8], ofEvent id: UUIDValue) throws(CryptoError) -> Sealed {
+        try seal(text, authenticating: (id, Registration.Key.unshared, Registration.Key.unshared))
+    }
+
+    /// Decrypts the text of an event with the data key of its row.
+    func open(_ sealed: Sealed, ofEvent id: UUIDValue) throws(OpenError) -> [UInt8] {
+        try open(sealed, authenticating: (id, Registration.Key.unshared, Registration.Key.unshared))
+    }
+
+    /// Of a row: `token_key`, `slot` and `user_key`. Of an event: its id and zeros.
+    private typealias AssociatedData = (UUIDValue, UUIDValue, UUIDValue)
+
+    private func seal(_ text: [UInt8], authenticating data: AssociatedData) throws(CryptoError) -> Sealed {
+        let ciphertext = Self.withBytes(of: data) { data in
+            Result { () throws(CryptoError) in try newest.seal(text, authenticating: data) }
+        }
+        return Sealed(keyID: newestKeyID, ciphertext: try ciphertext.get())
+    }
+
+    private func open(_ sealed: Sealed, authenticating data: AssociatedData) throws(OpenError) -> [UInt8] {
         guard let cipher = ciphers[sealed.keyID] else { throw .unknownKey(sealed.keyID) }
-        let text = Self.withAssociatedData(key, userKey) { data in
+        let text = Self.withBytes(of: data) { data in
             Result { () throws(AES256GCM.OpenError) in try cipher.open(sealed.ciphertext, authenticating: data) }
         }
         switch text {
-        case .success(let text):
-            guard let identity = IdentityCoding.identity(in: text) else { throw .notAuthentic }
-            return identity
+        case .success(let text): return text
         case .failure(.failed): throw .failed
         case .failure(.malformed), .failure(.notAuthentic): throw .notAuthentic
         }
     }
 
-    /// The associated data of a row: `token_key`, `slot` and `user_key`.
-    private static func withAssociatedData<Result>(
-        _ key: Registration.Key, _ userKey: UUIDValue, _ body: (UnsafeRawBufferPointer) -> Result
+    private static func withBytes<Result>(
+        of data: AssociatedData, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
-        var data = (
-            key.token.high.bigEndian, key.token.low.bigEndian, key.slot.high.bigEndian, key.slot.low.bigEndian,
-            userKey.high.bigEndian, userKey.low.bigEndian
+        var bytes = (
+            data.0.high.bigEndian, data.0.low.bigEndian, data.1.high.bigEndian, data.1.low.bigEndian,
+            data.2.high.bigEndian, data.2.low.bigEndian
         )
-        return withUnsafeBytes(of: &data) { body($0) }
+        return withUnsafeBytes(of: &bytes) { body($0) }
     }
 }

@@ -22,7 +22,7 @@ public struct RegistrationRules: Sendable {
     public static let suspicionsMax = 3
     /// The time between two refusals that both count.
     public static let suspicionMillisecondsMin: Int64 = 24 * 3_600_000
-    /// How long a store keeps tombstones and marks. No command from the queue may be older.
+    /// How long a store keeps tombstones, and marks that are not permanent. No command from the queue may be older.
     public static let tombstoneMillisecondsMax: Int64 = 30 * 24 * 3_600_000
     /// Default of ``devicesPerUserMax``.
     public static let devicesPerUserMaxDefault = 100
@@ -84,7 +84,9 @@ public struct RegistrationRules: Sendable {
     }
 
     /// Whether the store deletes the mark.
-    public func isForgotten(_ mark: EndMark) -> Bool { mark.at < now - Self.tombstoneMillisecondsMax }
+    public func isForgotten(_ mark: EndMark) -> Bool {
+        !mark.isPermanent && mark.at < now - Self.tombstoneMillisecondsMax
+    }
 
     func isExpired(_ time: Int64?) -> Bool { time.map { $0 <= now } ?? false }
 

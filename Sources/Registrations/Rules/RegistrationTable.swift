@@ -3,9 +3,9 @@ import Crypto
 /// The rows and marks of a batch while its commands are applied.
 struct RegistrationTable {
     private let stored: [Registration.Key: Registration]
-    private let storedMarks: [UUIDValue: Int64]
+    private let storedMarks: [UUIDValue: EndMark]
     private var rows: [Registration.Key: Registration]
-    private var marks: [UUIDValue: Int64]
+    private var marks: [UUIDValue: EndMark]
     /// Keys of rows that have, or had during the batch, this token, device or user. Mostly one key each.
     private var byToken: [UUIDValue: [Registration.Key]] = [:]
     private var byDevice: [UUIDValue: [Registration.Key]] = [:]
@@ -13,7 +13,7 @@ struct RegistrationTable {
 
     init(rows: some Sequence<Registration>, marks: some Sequence<EndMark>) {
         stored = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
-        storedMarks = Dictionary(marks.map { ($0.key, $0.at) }) { max($0, $1) }
+        storedMarks = Dictionary(marks.map { ($0.key, $0) }) { $0.merged(with: $1) }
         (self.rows, self.marks) = (stored, storedMarks)
         for row in stored.values { index(row, replacing: nil) }
     }
@@ -67,13 +67,12 @@ struct RegistrationTable {
     }
 
     /// The latest time of these marks; nil if there is none.
-    func end(ofMarks keys: [UUIDValue]) -> Int64? { keys.compactMap { marks[$0] }.max() }
+    func end(ofMarks keys: [UUIDValue]) -> Int64? { keys.compactMap { marks[$0]?.at }.max() }
 
-    /// Adds the mark. Returns false if a mark with this key is at least as late.
+    /// Adds the mark. Returns false if a mark with this key has the same effect.
     mutating func insert(_ mark: EndMark) -> Bool {
-        if let at = marks[mark.key], at >= mark.at { return false }
-        marks[mark.key] = mark.at
-        return true
+        let merged = marks[mark.key]?.merged(with: mark) ?? mark
+        return marks.updateValue(merged, forKey: mark.key) != merged
     }
 
     /// The rows that differ from the store, in the order of their keys.
@@ -83,7 +82,6 @@ struct RegistrationTable {
 
     /// The marks that differ from the store, in the order of their keys.
     var changedMarks: [EndMark] {
-        marks.filter { storedMarks[$0.key] != $0.value }.sorted { $0.key < $1.key }
-            .map { EndMark(key: $0.key, at: $0.value) }
+        marks.values.filter { storedMarks[$0.key] != $0 }.sorted { $0.key < $1.key }
     }
 }

@@ -1,0 +1,36 @@
+public import APNSProtocol
+public import Crypto
+
+/// A search for the live registrations of one user that are neither suspended nor expired.
+public struct DeviceQuery: Sendable, Hashable {
+    /// The bundle ID.
+    public var app: String
+    public var environment: APNSEnvironment
+    public var kind: TokenKind
+    /// Present if and only if the kind has scopes.
+    public var scope: String?
+    public var user: String
+    /// The `token_key` of the only registration that the query finds; nil for all registrations of the user.
+    public var tokenKey: UUIDValue?
+
+    public init(
+        app: String, environment: APNSEnvironment, kind: TokenKind, scope: String?, user: String,
+        tokenKey: UUIDValue? = nil
+    ) {
+        (self.app, self.environment, self.kind, self.scope) = (app, environment, kind, scope)
+        (self.user, self.tokenKey) = (user, tokenKey)
+    }
+}
+
+/// A device to which a request to its user goes.
+public struct FoundDevice: Sendable, Hashable {
+    public var key: Registration.Key
+    /// In lower-case hexadecimal digits. A secret.
+    public var token: String
+    /// UNIX milliseconds.
+    public var registeredAt: Int64
+
+    public init(key: Registration.Key, token: String, registeredAt: Int64) {
+        (self.key, self.token, self.registeredAt) = (key, token, registeredAt)
+    }
+}

@@ -1,0 +1,53 @@
+/// A page of registrations, tombstones included.
+open class RegistrationPage {
+    public enum Filter: Sendable, Hashable {
+        case all
+        case app(String)
+        /// The live registrations of a user. Without an app, in all apps of the store.
+        case user(String, app: String?)
+    }
+
+    public let filter: Filter
+    /// The key before the page; nil for the first page.
+    public let after: Registration.Key?
+    /// Maximum number of rows. A page with fewer rows is the last one.
+    public let rowsMax: Int
+
+    public init(_ filter: Filter, after: Registration.Key?, rowsMax: Int = 1000) {
+        (self.filter, self.after, self.rowsMax) = (filter, after, rowsMax)
+    }
+
+    open func completed(_ registrations: [Registration]) { fatalError("completed must be overridden") }
+
+    open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
+}
+
+/// A page of registrations that an operator edits.
+open class EditPage {
+    public enum Edit: Sendable, Hashable {
+        /// Encrypts rows with the newest data key.
+        case rekey
+        /// Deletes the suspicions of an app.
+        case unsuspend(app: String)
+    }
+
+    public let edit: Edit
+    /// The key before the page; nil for the first page.
+    public let after: Registration.Key?
+    /// Maximum number of rows that the page reads.
+    public let rowsMax: Int
+
+    public init(_ edit: Edit, after: Registration.Key?, rowsMax: Int = 1000) {
+        (self.edit, self.after, self.rowsMax) = (edit, after, rowsMax)
+    }
+
+    /// - Parameters:
+    ///   - last: The last key of the page; nil after the last page.
+    ///   - editedCount: The number of rows that changed.
+    ///   - unreadableCount: The number of rows that could not be decrypted.
+    open func completed(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {
+        fatalError("completed must be overridden")
+    }
+
+    open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
+}

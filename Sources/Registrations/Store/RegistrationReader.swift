@@ -1,0 +1,38 @@
+/// A connection to a store for lookups. Each lane has its own.
+///
+/// Loop-bound: all functions are called on the loop of the reader, which calls all receivers. A base class, so that a
+/// lookup costs one virtual call.
+open class RegistrationReader {
+    public init() {}
+
+    /// Connects, and reconnects until `close`.
+    ///
+    /// - Parameter onChange: Called when the reader becomes ready (nil) or stops being ready.
+    open func start(onChange: @escaping (StoreFault?) -> Void) { fatalError("start must be overridden") }
+
+    /// Searches for devices. The lookups of a reader may complete in any order.
+    open func lookUp(_ lookup: DeviceLookup) { fatalError("lookUp must be overridden") }
+
+    /// Completes or fails all lookups, and closes the connection.
+    open func close() async { fatalError("close must be overridden") }
+}
+
+/// Queries that one statement answers.
+open class DeviceLookup {
+    /// Maximum number of queries in a lookup.
+    public static let queriesMax = 64
+    /// Maximum number of devices that a query finds. It is above the largest limit of devices per user.
+    public static let devicesMax = 1000
+
+    public let queries: [DeviceQuery]
+
+    public init(_ queries: [DeviceQuery]) {
+        self.queries = queries
+    }
+
+    /// Receives the devices of each query, in the order of the queries. The devices of a query are in the order of their
+    /// keys. Rows that cannot be decrypted are missing.
+    open func completed(_ devices: [[FoundDevice]]) { fatalError("completed must be overridden") }
+
+    open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
+}
