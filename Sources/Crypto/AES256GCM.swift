@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) for one key, which is expanded once. Use an instance on one
-/// thread at a time.
+/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) for one key, which is expanded once. Use an instance on
+/// one thread at a time.
 ///
 /// Each nonce is random. SP 800-38D, 8.3, allows 2³² messages with one key; change the key before.
 public final class AES256GCM {
@@ -24,8 +24,8 @@ public final class AES256GCM {
         case failed
     }
 
-    // OpenSSL's queue of errors is cleared after a failure, not before each message, which would take half as long as the
-    // message. Errors of messages therefore have no reason of OpenSSL: it could be an earlier one.
+    // OpenSSL's queue of errors is cleared after a failure, not before each message, which would take half as long as
+    // the message. Errors of messages therefore have no reason of OpenSSL: it could be an earlier one.
     private let sealing: OpaquePointer
     private let opening: OpaquePointer
 
@@ -70,8 +70,8 @@ public final class AES256GCM {
         try seal(message, authenticating: associated, nonce: nil)
     }
 
-    /// Like ``seal(_:authenticating:)``, with a given nonce for the vectors of a test. A repeated nonce reveals the key of the
-    /// tags.
+    /// Like ``seal(_:authenticating:)``, with a given nonce for the vectors of a test. A repeated nonce reveals the key
+    /// of the tags.
     package func seal(
         _ message: [UInt8], authenticating associated: [UInt8], nonce: [UInt8]?
     ) throws(CryptoError) -> [UInt8] {
@@ -119,7 +119,8 @@ public final class AES256GCM {
         buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not authentic.
+    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not
+    /// authentic.
     public func open(_ sealed: [UInt8], authenticating associated: [UInt8]) throws(OpenError) -> [UInt8] {
         let message = associated.withUnsafeBytes { associated in
             Result { () throws(OpenError) in try open(sealed, authenticating: associated) }
@@ -127,7 +128,8 @@ public final class AES256GCM {
         return try message.get()
     }
 
-    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not authentic.
+    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``. Returns no byte of a message that is not
+    /// authentic.
     public func open(
         _ sealed: [UInt8], authenticating associated: UnsafeRawBufferPointer
     ) throws(OpenError) -> [UInt8] {

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// HMAC with SHA-256 (RFC 2104) for one key. The key is prepared once, which saves two of the four hash blocks of a short
-/// message. Use an instance on one thread at a time.
+/// HMAC with SHA-256 (RFC 2104) for one key. The key is prepared once, which saves two of the four hash blocks of a
+/// short message. Use an instance on one thread at a time.
 public final class HMACSHA256 {
     /// Length of a code in bytes.
     public static let codeBytes = 32
@@ -75,8 +75,8 @@ public final class HMACSHA256 {
             && EVP_MAC_final(context, code.baseAddress, &count, code.count) == 1 && count == Self.codeBytes
     }
 
-    /// OpenSSL's queue may also contain an earlier error: it is not cleared before each code, which would take half as long
-    /// as the code.
+    /// OpenSSL's queue may also contain an earlier error: it is not cleared before each code, which would take half as
+    /// long as the code.
     private static func failure() -> CryptoError {
         OpenSSLErrors.clear()
         return CryptoError(.failed, "cannot compute an HMAC")

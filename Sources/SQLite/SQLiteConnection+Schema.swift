@@ -1,8 +1,8 @@
 extension SQLiteConnection {
     /// Sets up the connection of a writer, and applies the missing steps of the schema.
     ///
-    /// - Throws: ``SQLiteError`` of code `foreign` or `newerVersion`, or an error of SQLite. The file is unchanged if it is
-    ///   a database of another program.
+    /// - Throws: ``SQLiteError`` of code `foreign` or `newerVersion`, or an error of SQLite. The file is unchanged if
+    ///   it is a database of another program.
     func migrate(to schema: SQLiteSchema) throws(SQLiteError) {
         let version = try version(of: schema)
         let mode = try first("PRAGMA journal_mode = WAL") { row throws(SQLiteError) in try row.text(0) }

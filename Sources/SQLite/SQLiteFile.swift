@@ -18,8 +18,8 @@ public final class SQLiteFile {
     static let mode: mode_t = 0o640
     /// The size to which the WAL is cut after a checkpoint.
     static let walBytesMax = 64 << 20
-    /// How long a file that is open for reading waits while another process recovers or closes it. A writer does not wait,
-    /// since no other process writes.
+    /// How long a file that is open for reading waits while another process recovers or closes it. A writer does not
+    /// wait, since no other process writes.
     static let readerBusyMillisecondsMax: Int32 = 1000
 
     public let path: String

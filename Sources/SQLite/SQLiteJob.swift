@@ -2,8 +2,8 @@ public import EventLoop
 
 /// Work on a database, given to an ``SQLiteThread`` by an event loop. Subclasses hold the parameters and the results.
 ///
-/// `@unchecked Sendable`: the loop hands the job over with `submit`, the thread hands it back with `completed`, and only the
-/// side that has the job uses it.
+/// `@unchecked Sendable`: the loop hands the job over with `submit`, the thread hands it back with `completed`, and
+/// only the side that has the job uses it.
 open class SQLiteJob<Statements>: @unchecked Sendable {
     /// The loop that submits the job and on which `completed` is called.
     public let loop: EventLoop
@@ -23,8 +23,8 @@ open class SQLiteJob<Statements>: @unchecked Sendable {
         fatalError("run must be overridden")
     }
 
-    /// Reports the outcome. Called on the loop, once, after the transaction has ended; not called after the loop has ended.
-    /// Jobs of a loop complete in the order of their submission.
+    /// Reports the outcome. Called on the loop, once, after the transaction has ended; not called after the loop has
+    /// ended. Jobs of a loop complete in the order of their submission.
     ///
     /// - Parameter error: nil if the changes are committed.
     open func completed(_ error: SQLiteError?) {

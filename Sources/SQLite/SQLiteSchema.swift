@@ -4,8 +4,8 @@
 public struct SQLiteSchema: Sendable {
     /// Identifies the program in the file (`application_id`), so that it never changes a file of another program.
     public let application: Int32
-    /// The statements of each step, separated by semicolons. Each step runs once, in a transaction of its own. A released
-    /// step must not change.
+    /// The statements of each step, separated by semicolons. Each step runs once, in a transaction of its own. A
+    /// released step must not change.
     public let steps: [StaticString]
 
     public init(application: Int32, steps: [StaticString]) {

@@ -2,9 +2,9 @@ import Glibc
 
 /// The lock that permits one process to write to a database. Held while the value exists.
 ///
-/// The lock is a file beside the database, which holds the number of the process. It is not the database itself, because
-/// SQLite's own locks would end when another descriptor of that file is closed. The file stays: a process that deleted it
-/// could delete the lock of another.
+/// The lock is a file beside the database, which holds the number of the process. It is not the database itself,
+/// because SQLite's own locks would end when another descriptor of that file is closed. The file stays: a process that
+/// deleted it could delete the lock of another.
 struct SQLiteWriterLock: ~Copyable {
     private static let digitsMax = 20
 
@@ -30,7 +30,8 @@ struct SQLiteWriterLock: ~Copyable {
     }
 
     deinit {
-        // A process that another thread starts has the descriptor until it executes its program, and would keep the lock.
+        // A process that another thread starts has the descriptor until it executes its program, and would keep the
+        // lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

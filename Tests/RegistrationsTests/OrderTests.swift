@@ -132,7 +132,8 @@ private struct CommandSet {
     /// Two tokens have the same installation, one has another, one has none.
     private static func device(ofToken token: Int) -> String? { ["phone", "phone", "tablet", nil][token] }
 
-    /// Whether two users register one token with the same time, and an end other than the token's may concern one of both.
+    /// Whether two users register one token with the same time, and an end other than the token's may concern one of
+    /// both.
     var isException: Bool {
         let registrations = commands.compactMap { command -> NewRegistration? in
             if case .register(let registration) = command { registration } else { nil }

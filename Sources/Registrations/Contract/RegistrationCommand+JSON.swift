@@ -3,7 +3,8 @@ public import Crypto
 import JSON
 
 extension RegistrationCommand {
-    /// Returns the body of the command (`schemas/registration.schema.json`). Workers publish `prune` and `suspect`. A secret.
+    /// Returns the body of the command (`schemas/registration.schema.json`). Workers publish `prune` and `suspect`. A
+    /// secret.
     public func body(id: UUIDValue) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -53,7 +53,7 @@ extension BlindIndex {
         var users: [UUIDValue] = []
         for app in apps { users.append(try userKey(app: app, user: user)) }
         return KeyedCommand.UserEnd(
-            users: users, mark: EndMark(key: try markKey(userInAllApps: user), at: at, isPermanent: true), deviceID: nil,
-            isErasure: true)
+            users: users, mark: EndMark(key: try markKey(userInAllApps: user), at: at, isPermanent: true),
+            deviceID: nil, isErasure: true)
     }
 }

@@ -9,8 +9,8 @@ import JSON
 /// {"index_key": "<32 bytes in Base64>", "data_keys": [{"id": 1, "key": "<32 bytes in Base64>"}]}
 /// ```
 ///
-/// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another one, no row
-/// is found.
+/// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another one, no
+/// row is found.
 public struct RegistrationKeys: Sendable {
     /// Length of each key.
     public static let keyBytes = 32

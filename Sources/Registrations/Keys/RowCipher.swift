@@ -1,7 +1,7 @@
 public import Crypto
 
-/// Encrypts the identities of rows, and events. The associated data bind a ciphertext to its row and user: write access to the store
-/// does not allow to move a device to another user. Use an instance on one thread at a time.
+/// Encrypts the identities of rows, and events. The associated data bind a ciphertext to its row and user: write access
+/// to the store does not allow to move a device to another user. Use an instance on one thread at a time.
 ///
 /// Keep the ciphertext of an identity that did not change: one data key encrypts at most 2³² identities (`AES256GCM`).
 public final class RowCipher {

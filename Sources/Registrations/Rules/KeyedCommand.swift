@@ -44,8 +44,8 @@ public enum KeyedCommand: Sendable, Hashable {
 
 /// The keys by which a store reads the rows and marks of a batch.
 ///
-/// A store reads each row whose token, device or user is among the keys. It serializes batches that share a key: a lock on
-/// rows alone does not exclude two inserts.
+/// A store reads each row whose token, device or user is among the keys. It serializes batches that share a key: a lock
+/// on rows alone does not exclude two inserts.
 public struct TouchedKeys: Sendable, Hashable {
     public private(set) var tokens: Set<UUIDValue> = []
     public private(set) var devices: Set<UUIDValue> = []

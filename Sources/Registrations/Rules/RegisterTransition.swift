@@ -44,8 +44,8 @@ struct RegisterTransition {
         return rank > newRank ? .superseded : nil
     }
 
-    /// The order of registrations of one slot with the same time. Of one user, the registration that expires first wins, as
-    /// an end wins.
+    /// The order of registrations of one slot with the same time. Of one user, the registration that expires first
+    /// wins, as an end wins.
     private struct Rank: Comparable {
         let user: UUIDValue
         let expiresAt: Int64
@@ -105,7 +105,8 @@ struct RegisterTransition {
             platform: registration.platform, expiresAt: registration.expiresAt, suspicion: suspicion)
     }
 
-    /// Ends the registrations of the token over which this one has precedence, and returns an event for each other user.
+    /// Ends the registrations of the token over which this one has precedence, and returns an event for each other
+    /// user.
     private func endOtherOwners(
         _ previous: Registration?, in table: inout RegistrationTable
     ) -> [RegistrationEvent] {

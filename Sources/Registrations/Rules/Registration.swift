@@ -61,8 +61,8 @@ public struct Registration: Sendable, Hashable {
     public let kind: TokenKind
     /// The time of the newest registration in this slot, also of a tombstone; 0 if there was none.
     public var registeredAt: Int64
-    /// The keyed hash of app, environment, kind, scope and installation. A tombstone keeps it: an older registration of the
-    /// same installation must not become live.
+    /// The keyed hash of app, environment, kind, scope and installation. A tombstone keeps it: an older registration of
+    /// the same installation must not become live.
     public var deviceKey: UUIDValue?
     public var state: State
 

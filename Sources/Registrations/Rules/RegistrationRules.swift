@@ -1,20 +1,21 @@
-/// Decides every change of registrations. A store reads rows and marks, and writes the rows and marks that this type returns.
+/// Decides every change of registrations. A store reads rows and marks, and writes the rows and marks that this type
+/// returns.
 ///
 /// The rules make the result independent of the order in which commands arrive:
 ///
 /// - A token belongs to the user of its newest registration. Between users with the same time, the larger key wins.
 /// - An end at T ends registrations at or before T. It remains as a tombstone or mark.
-/// - For one installation, only the newest token within app, environment, kind and scope is live. Between tokens with the
-///   same time, the larger key wins.
-/// - A registration that is not shared ends older registrations of other users. A shared one ends only older registrations
-///   of its user.
+/// - For one installation, only the newest token within app, environment, kind and scope is live. Between tokens with
+///   the same time, the larger key wins.
+/// - A registration that is not shared ends older registrations of other users. A shared one ends only older
+///   registrations of its user.
 ///
 /// A row remembers the newest registration only. The order of arrival therefore matters in these cases:
 ///
 /// - A token changes its installation. The row no longer shows that the token was newer than another one of the first
 ///   installation.
-/// - Two users register a token with the same time, and one of both ends by a mark, by expiry, by a newer token, or by a
-///   shared registration of the same user. The tombstone has no user to compare, and the end wins.
+/// - Two users register a token with the same time, and one of both ends by a mark, by expiry, by a newer token, or by
+///   a shared registration of the same user. The tombstone has no user to compare, and the end wins.
 /// - A user has more registrations than `devicesPerUserMax`. An end does not restore evicted rows.
 /// - Refusals count only against a row that is live when they arrive.
 public struct RegistrationRules: Sendable {

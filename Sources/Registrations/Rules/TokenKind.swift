@@ -93,7 +93,8 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The time in milliseconds after which a registration without `expires_at` expires; nil for kinds that do not expire.
+    /// The time in milliseconds after which a registration without `expires_at` expires; nil for kinds that do not
+    /// expire.
     public var lifetimeMilliseconds: Int64? {
         switch self {
         case .liveactivity: 12 * 3_600_000

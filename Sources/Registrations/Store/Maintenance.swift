@@ -1,7 +1,7 @@
 /// One round of the work that no command causes.
 open class Maintenance {
-    /// The age at which an event is claimed. A younger one is still being published by the process that stored it, or was
-    /// claimed by another process.
+    /// The age at which an event is claimed. A younger one is still being published by the process that stored it, or
+    /// was claimed by another process.
     public static let eventAgeMillisecondsMin: Int64 = 60_000
 
     public let rules: RegistrationRules

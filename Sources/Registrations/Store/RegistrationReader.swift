@@ -30,8 +30,8 @@ open class DeviceLookup {
         self.queries = queries
     }
 
-    /// Receives the devices of each query, in the order of the queries. The devices of a query are in the order of their
-    /// keys. Rows that cannot be decrypted are missing.
+    /// Receives the devices of each query, in the order of the queries. The devices of a query are in the order of
+    /// their keys. Rows that cannot be decrypted are missing.
     open func completed(_ devices: [[FoundDevice]]) { fatalError("completed must be overridden") }
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }

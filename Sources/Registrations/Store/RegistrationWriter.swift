@@ -1,8 +1,8 @@
 /// A connection to a store for changes. Each process has one.
 ///
-/// Loop-bound: all functions are called on the loop of the writer, which calls all receivers. Each function performs one
-/// transaction, and completes or fails its argument once. After a failure, the transaction may be committed all the same;
-/// a repeat changes nothing.
+/// Loop-bound: all functions are called on the loop of the writer, which calls all receivers. Each function performs
+/// one transaction, and completes or fails its argument once. After a failure, the transaction may be committed all the
+/// same; a repeat changes nothing.
 open class RegistrationWriter {
     public init() {}
 
