@@ -23,6 +23,6 @@ extension PushAnswer {
         }
     }
 
-    /// The summary with the meaning and remedy of the reason, for answers that open no breaker.
+    /// The summary, followed by the meaning and remedy of the reason if the reason is known.
     var explained: String { reason?.explanation.map { "\(summary) \($0)" } ?? summary }
 }
