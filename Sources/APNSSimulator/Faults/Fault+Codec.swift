@@ -25,7 +25,8 @@ struct ReportedFault: Sendable {
             .required("action", \.fault.action, FaultAction.codec.value, "the effect"),
             .member(
                 "share", \.fault.share, .number(0...1), omitting: 1,
-                "fraction of the matching requests or connections, from 0 to 1; `--fault-seed` determines the selection"),
+                "fraction of the matching requests or connections, from 0 to 1; `--fault-seed` determines the selection"
+            ),
             .member(
                 "skip_count", \.fault.skipCount, .int(0...Fault.strikesMax), omitting: 0,
                 "number of matching requests or connections that the fault skips first"),
