@@ -27,7 +27,7 @@ final class LaneMetrics {
         var second: String
     }
 
-    private static let answersHelp = "Answers of APNs, by configured app, environment, status and reason."
+    private static let answersHelp = "Answers to pushes, by configured app, environment, status and reason."
     private static let answersName = "martlet_apns_answers_total"
 
     /// The maximum number of apps with their own label value. The first apps of the configuration have one; all other

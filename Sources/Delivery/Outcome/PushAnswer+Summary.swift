@@ -14,7 +14,7 @@ extension PushAnswer {
     /// A sentence for operators. Undocumented reasons are redacted.
     var summary: String {
         switch reason {
-        case nil: "APNs answered \(status) without a reason."
+        case nil: "The answer has status \(status) and no reason."
         case .unknown(let text):
             isFromAPNS
                 ? "APNs answered \(status) \(RedactedText.sentence(text))."
