@@ -10,8 +10,8 @@ struct HeaderRecord {
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
 
-    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams with
-    /// longer names or values.
+    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams
+    /// whose headers exceed ``Request/headerBytesMax``.
     static func append(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation,
         to store: inout ByteStore

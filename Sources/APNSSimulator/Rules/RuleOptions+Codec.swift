@@ -20,8 +20,8 @@ extension RuleOptions {
     private static let tokenFields: [ObjectField<RuleOptions>] = [
         .member(
             "token_updates", \.tokenUpdates, .word,
-            "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
-                + "it, `off` sets no limit"),
+            "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, "
+                + "`strict` counts it, `off` sets no limit"),
         .member(
             "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,
             "counts the tokens of each related key separately"),
@@ -106,11 +106,13 @@ extension RuleOptions {
             "other_payload_bytes_max", \.otherPayloadBytesMax, .int(1...APNSLimits.payloadBytesMaxVoIP),
             "maximum payload of an `mdm`, `widgets` or `controls` push"),
         .member(
-            "push_type_case", \.pushTypeCase, .word, "letter case of `apns-push-type`; `any`: case does not matter"),
-        .member("id_case", \.idCase, .word, "letter case of `apns-id`; `exact`: lower case"),
+            "push_type_case", \.pushTypeCase, .word,
+            "letter case of `apns-push-type` in device pushes; `any`: case does not matter"),
+        .member(
+            "id_case", \.idCase, .word, "letter case of `apns-id` and `apns-request-id`; `exact`: lower case"),
         .member(
             "accept_equal_duplicates", \.acceptsEqualDuplicates, .bool,
-            "accepts a header twice if both values are equal"),
+            "accepts a repeated header if all of its values are equal"),
         .member(
             "past_expiration", \.pastExpirationReason, .refusal(.badExpirationDate),
             "refusal of an expiration in the past"),
