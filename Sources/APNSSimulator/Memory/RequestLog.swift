@@ -146,7 +146,7 @@ final class RequestLog {
         let bytes = max(1, bytes)
         var start = arenaEnd
         if arena.count - arenaEnd < bytes {
-            // Requests behind the end of the newest request are older than requests at the start of the arena.
+            // Requests from `arenaEnd` on are older than requests at the start of the arena.
             while count > 0, self[entry: oldest].start >= arenaEnd { count -= 1 }
             start = 0
         }

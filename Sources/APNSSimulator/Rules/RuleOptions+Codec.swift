@@ -141,8 +141,8 @@ extension RuleOptions {
             "how the simulator closes a connection with too many refusals: with or without GOAWAY"),
         .member(
             "short_connections_max", \.shortConnectionsMax, .limit(1...1_000_000),
-            "connections with fewer than ten requests from one address, within `short_connections_window_seconds`, before "
-                + "the simulator refuses the address; null: never"),
+            "connections from one address, with fewer than ten requests each, within "
+                + "`short_connections_window_seconds` before the simulator refuses the address; null: never"),
         .member(
             "short_connections_window_seconds", \.shortConnectionsWindowSeconds, .int(1...1_000_000),
             "window of `short_connections_max`"),

@@ -36,7 +36,7 @@ public struct AdminResponse: Sendable {
 /// A refusal of a request, sent as `{"error":"sentence"}`.
 public struct AdminError: Error, Sendable, Hashable {
     public var status: Int
-    /// The cause and the remedy.
+    /// The cause, and the remedy if there is one.
     public var sentence: String
 
     public init(_ status: Int, _ sentence: String) {
