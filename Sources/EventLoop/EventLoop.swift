@@ -11,7 +11,7 @@ import Synchronization
 /// Methods may be called on the loop's thread only, unless they state otherwise.
 ///
 /// `@unchecked Sendable`: other threads use only the inbox, which has a lock, and the owner, which is atomic.
-/// `assertOnLoop()` guards all other state.
+/// All other state is used on the loop's thread only.
 open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Maximum number of jobs of one iteration before sockets are polled again.
     static let jobsPerIterationMax = 16_384
@@ -52,7 +52,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Accepts connections at `endpoint`. Port 0 selects any free port. `accept` must set the handler of each
     /// connection before `accept` returns.
     ///
-    /// - Throws: if the address cannot be bound.
+    /// - Throws: if the loop cannot listen at `endpoint`.
     open func listen(
         on endpoint: Endpoint, backlog: Int = 4096, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {

@@ -43,7 +43,7 @@ public struct HTTP2Limits: Sendable, Hashable {
     public var idleFramesMax: Int
     /// Number of frames without a response that a server accepts per second in addition to the burst.
     public var idleFramesPerSecondMax: Int
-    /// Maximum time for which a client may stop reading before a server ends the connection.
+    /// Maximum time that pending output may wait for a client to read it before a server ends the connection.
     public var outputStallSecondsMax: Int
 
     public init(

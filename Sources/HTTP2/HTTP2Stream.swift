@@ -15,6 +15,6 @@ public enum StreamEnd: Sendable, Hashable {
     case refusedUnprocessed
     /// A reset by either side, or a protocol violation on the stream. The request may have been processed.
     case reset(HTTP2ErrorCode)
-    /// The end of the connection before the response. The request may have been processed.
+    /// The end of the connection before the end of the response. The request may have been processed.
     case connectionLost
 }

@@ -209,7 +209,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
         defer { sendPing() }
-        // The status has arrived, so the push has its answer. Only END_STREAM is missing.
+        // The status has arrived, so the push has its answer. Only the rest of the answer is missing.
         guard open.status < 200 else { return client.reset(open.stream, .cancel) }
         switch client.progress(of: open.stream) {
         case .buffered:

@@ -45,7 +45,7 @@ public struct StreamGate: Sendable {
     /// The configured limit.
     private let streamsMax: Int
     private let startsProbing: Bool
-    /// The limit in the peer's SETTINGS; nil if they contain none.
+    /// The limit in the peer's SETTINGS; nil before the SETTINGS, or if they contain no limit.
     private var peerStreamsMax: Int?
 
     /// Creates the gate of a connection that has not received the peer's SETTINGS.

@@ -16,7 +16,7 @@ extension APNSPool {
         }
     }
 
-    /// Stops connecting without a push.
+    /// Ends ``probe()``. The pool then connects only for pushes.
     public func stopProbing() {
         loop.assertOnLoop()
         machine.stopProbing()

@@ -58,7 +58,7 @@ struct PoolMachine: Sendable {
     private(set) var begun = 0
     private var isAccepting = true
     private var isProbing = false
-    /// The last time when the load needed all connections, or when the pool drew ``shrinkWait``.
+    /// The last time when the load needed all connections, or when ``shrinkWait`` was drawn.
     private var lastNeeded = MonotonicTime(nanoseconds: .min)
     /// The earliest time at which `streamBegan` may return true again.
     private var nextGrowth = MonotonicTime(nanoseconds: .min)
@@ -142,8 +142,8 @@ struct PoolMachine: Sendable {
         if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Returns the next step to serve the demand. With `open`, has added the connection and counted the connect. Called
-    /// after each change of the demand or of a connection.
+    /// Returns the next step to serve the demand. Before it returns `open`, adds the connection and counts the connect.
+    /// Called after each change of the demand or of a connection.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -297,8 +297,8 @@ struct PoolMachine: Sendable {
 
     /// Records the outcome of a push that required a new connection. Returns the slots of the connections to drain.
     ///
-    /// If APNs accepted the push, the older connections are drained, because APNs bound them to the topics of their
-    /// first push. Otherwise, the connection that was opened for the push is drained.
+    /// If APNs accepted the push, the older connections are drained, because APNs bound them to the topics that
+    /// were allowed at their first push. Otherwise, the connection that was opened for the push is drained.
     mutating func freshEnded(_ slot: Int, isAccepted: Bool) -> [Int] {
         guard let member = members[slot] else { return [] }
         guard isAccepted else { return [slot] }

@@ -20,7 +20,7 @@ struct PoolMember: Sendable {
     /// Whether APNs has accepted the provider token or the certificate on the connection. Answers that arrive while the
     /// connection drains do not count.
     private(set) var isAuthenticated = false
-    /// Whether APNs has answered a push on the connection.
+    /// Whether a push on the connection got an answer, from APNs or from a proxy.
     private(set) var isAnswered = false
     /// Whether the connection ended while a push was in flight.
     private var wasCutOff = false

@@ -23,7 +23,7 @@ struct PoolTokens {
     private var requestedGeneration: Int?
     private let request: (TokenRefusal) -> Void
 
-    /// Creates the tokens of a key.
+    /// Creates the tokens of a pool that uses this key.
     ///
     /// - Parameter supply: nil if the pool signs with the key.
     init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {

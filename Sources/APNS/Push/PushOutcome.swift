@@ -42,7 +42,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
         case .noConnection: "no connection was available in time"
         case .notWritten: "the connection could not write the request in time"
         case .overloaded: "too many requests wait for a connection"
-        case .refused: "APNs refused the stream of the request several times"
+        case .refused: "APNs refused the stream, or the connection ended, each time that the request was sent"
         case .noToken: "no provider token could be signed; check the key and this machine's clock"
         case .certificateRefused: "APNs refused the certificate"
         case .expired: "the request expired while it waited for a connection"

@@ -2,7 +2,7 @@
 /// the base class of publish receivers.
 public protocol PushReceiver: AnyObject {
     /// Receives the outcome of a push. Called once for each push, on the loop's thread, and never from within a
-    /// method of the pool. The call happens in the event-loop iteration in which the outcome became known, or in the
+    /// public method of the pool. The call happens in the event-loop iteration in which the outcome became known, or in the
     /// next one. An implementation may send pushes.
     func pushed(_ outcome: PushOutcome)
 }

@@ -32,7 +32,7 @@ public final class SignalSource {
     }
 
     deinit {
-        precondition(watch == nil, "a source of signals was dropped without close()")
+        precondition(watch == nil, "a signal source was dropped without close()")
     }
 
     /// Stops receiving the signals, which stay blocked. The end of the loop does the same.
