@@ -25,7 +25,7 @@ struct UnsentHeaders {
             waiting = waiting.dropFirst()
             if blocks[next].streamID == streamID { return body(blocks[next].block) }
         }
-        preconditionFailure("a request has no header fields")
+        preconditionFailure("the stream has no stored header block")
     }
 
     /// Discards all blocks.

@@ -4,7 +4,8 @@ public import EventLoop
 /// channel or the queue.
 ///
 /// If the queue does not exist, the consumer retries until the queue exists. Each delivery must be settled:
-/// acknowledged, rejected or requeued. Acknowledgments are collected and sent at the end of the event-loop iteration.
+/// acknowledged, rejected or requeued. Acknowledgments are collected and sent at the end of an event-loop iteration, as
+/// `AckWindow` decides.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 

@@ -103,8 +103,8 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Returns the next step to remove connections that the load does not need. Called when a connection is up, and
-    /// at each time that the function returned as `later`.
+    /// Returns the next step to remove connections that the load does not need. Called after SETTINGS of
+    /// APNs, and at each time that the function returned as `later`.
     ///
     /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
@@ -143,7 +143,6 @@ struct PoolMachine: Sendable {
     }
 
     /// Returns the next step to serve the demand. Before it returns `open`, adds the connection and counts the connect.
-    /// Called after each change of the demand or of a connection.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:

@@ -26,7 +26,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case proxy
         /// A violation by the peer of the protocol above the stream.
         case protocolViolation
-        /// A lack of descriptors, memory or threads, or a path that is too long for a Unix socket.
+        /// A lack of descriptors, memory or threads, or a path that is empty or too long for a Unix socket.
         case resources
     }
 
