@@ -5,8 +5,8 @@ import Synchronization
 /// The event loop of one thread. The loop runs the Swift jobs, timers and byte streams of a lane, one at a time.
 ///
 /// The loop is the lane's serial executor. The loop also runs jobs that the runtime would pass from this thread to the
-/// global pool, so a resumed continuation enters a plain queue of this thread. Tasks that start elsewhere may prefer
-/// the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
+/// global pool. A continuation that is resumed on this thread thus enters a plain queue. Tasks that start elsewhere may
+/// prefer the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
 ///
 /// Methods may be called on the loop's thread only, unless they state otherwise.
 ///

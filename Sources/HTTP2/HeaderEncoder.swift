@@ -99,7 +99,7 @@ private struct HeaderWriter {
         byte(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Writes a string literal (RFC 7541, 5.2). The first bit is 0, because the text has no Huffman code.
+    /// Writes a string literal (RFC 7541, 5.2). The first bit is 0, because the text is not Huffman-coded.
     mutating func text(_ text: UnsafeRawBufferPointer) {
         integer(text.count, (pattern: 0, bits: 7))
         UnsafeMutableRawBufferPointer(rebasing: space[count...]).copyMemory(from: text)

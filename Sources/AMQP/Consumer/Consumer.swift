@@ -24,8 +24,8 @@ public final class Consumer: ChannelHandler {
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer
     let retryTimer: DeadlineTimer
-    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag, because RabbitMQ 3.10
-    /// and 3.11 crash a channel that reuses a tag while deliveries with this tag are unsettled (rabbitmq-server#5927).
+    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag. In RabbitMQ 3.10 and
+    /// 3.11, a channel crashes if it reuses a tag while deliveries with this tag are unsettled (rabbitmq-server#5927).
     var consumerNumber = 0
     var consumerTag: String { "martlet-\(consumerNumber)" }
     /// The lowest delivery tag that may belong to the current consumer.

@@ -15,7 +15,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         var sentAt: MonotonicTime
         /// The last HTTP status, of the answer or of an interim response; 0 before the first status.
         var status = 0
-        /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has one.
+        /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has this header.
         var hasID = false
         /// The body and header values; nil if the answer has neither, for example if production accepts a device
         /// push.

@@ -22,7 +22,7 @@ extension APNSPool {
         machine.stopProbing()
     }
 
-    /// Drains all current connections. Later pushes use new ones.
+    /// Drains all current connections. Later pushes use new connections.
     public func retireConnections() {
         loop.assertOnLoop()
         for slot in machine.retire() { connections[slot]?.drain() }

@@ -93,9 +93,9 @@ public final class APNSPool {
     /// - Parameters:
     ///   - priority: from 0 (urgent) to ``prioritiesMax`` - 1. Waiting pushes are sent in order of priority, and a
     ///     part of the streams is reserved for priority 0.
-    ///   - onFreshConnection: sends the push as the first one of a new connection, since APNs binds a connection to
-    ///     the topics that were allowed at its first push. If APNs accepts the push, older connections are drained;
-    ///     otherwise, the new one is.
+    ///   - onFreshConnection: sends the push as the first push of a new connection. APNs binds a connection to the
+    ///     topics that were allowed at its first push. If APNs accepts the push, the pool drains the older connections.
+    ///     Otherwise, the pool drains the new connection.
     ///   - timing: receives the times of sending and of the answer.
     public func send(
         _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil
@@ -135,8 +135,8 @@ public final class APNSPool {
         shrinkTimer = nil
     }
 
-    /// Stops accepting pushes, closes all connections, and releases the handler. The outcome of a push in flight is
-    /// `unknown`, or `notSent` if its request was not completely written.
+    /// Stops accepting pushes, closes all connections, and releases the handler. The outcome of a push in flight
+    /// without an answer is `unknown`, or `notSent` if its request was not completely written.
     public func close() {
         stopAccepting()
         for connection in connections { connection?.close() }

@@ -81,7 +81,7 @@ struct PoolMachine: Sendable {
 
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
-    /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream for it.
+    /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream.
     /// Skips connections that are reserved for one push.
     func choose(priority: UInt8, _ now: MonotonicTime) -> Int? {
         var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest?.at == now ? latest?.slot : nil)

@@ -22,7 +22,7 @@ struct PoolMember: Sendable {
     private(set) var isAuthenticated = false
     /// Whether a push on the connection got an answer, from APNs or from a proxy.
     private(set) var isAnswered = false
-    /// Whether the connection ended while a push was in flight.
+    /// Whether a stream of the connection ended as ``StreamGate/End/cutOff``.
     private var wasCutOff = false
     /// Whether the pool drained the connection.
     private(set) var wasDrained = false

@@ -85,8 +85,8 @@ struct PoolTokens {
 public struct TokenSupply: Sendable {
     /// The initial token. Later tokens arrive through ``APNSPool/apply(_:)``.
     public var first: ProviderToken
-    /// A closure that the pool calls on its loop when APNs has refused the newest token, or when that token is too old
-    /// to be sent. The reply arrives through ``APNSPool/apply(_:)``.
+    /// A closure that the pool calls on its loop when the newest token was refused or is too old to be sent. The reply
+    /// arrives through ``APNSPool/apply(_:)``.
     public var requestNewer: @Sendable (TokenRefusal) -> Void
 
     public init(first: ProviderToken, requestNewer: @escaping @Sendable (TokenRefusal) -> Void) {

@@ -50,8 +50,9 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         return try body()
     }
 
-    /// Runs on the calling thread until `isDone` returns true after an iteration, `limit` of virtual time has passed,
-    /// or the loop is idle or in a livelock.
+    /// Runs on the calling thread until the first ``Outcome``. Calls `isDone` after each iteration.
+    ///
+    /// - Parameter limit: the virtual time after which the outcome is `timedOut`.
     public func run(limit: Duration, until isDone: () -> Bool) -> Outcome {
         enter { runIterations(limit: limit, until: isDone) }
     }
