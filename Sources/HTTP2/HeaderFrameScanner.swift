@@ -3,7 +3,8 @@
 /// representations until nghttp2 reports the fields.
 ///
 /// For each part of the input, call ``scan(_:)`` before nghttp2 parses the part, ``blockBegan(streamID:)`` and
-/// ``next()`` from nghttp2's callbacks, and ``pieceEnded()`` afterward. Blocks that nghttp2 ignores are skipped by stream ID.
+/// ``next()`` from nghttp2's callbacks, and ``pieceEnded()`` afterward. Blocks that nghttp2 ignores are skipped by
+/// stream ID.
 struct HeaderFrameScanner {
     /// Maximum number of stored representations per block. The representations of further fields are unknown.
     static let fieldsPerBlockMax = 1024
