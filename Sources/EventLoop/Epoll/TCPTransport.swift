@@ -3,8 +3,8 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// The longest time for which a closed stream waits for the peer's close. If the descriptor were closed earlier, the
-    /// peer's last bytes would make the kernel reset the stream.
+    /// The longest time for which a closed stream waits for the peer's close. If the descriptor were closed earlier,
+    /// the peer's last bytes would make the kernel reset the stream.
     static let lingerSeconds = 2
     /// The minimum age at which a stream's address counts as silent if this side closes the stream before a byte has
     /// arrived.
