@@ -1,8 +1,8 @@
 /// A timer for many deadlines. The timer fires at the earliest deadline that was armed since its last firing or
 /// cancellation, and drops the other deadlines.
 ///
-/// The owner cannot cancel a single deadline, so the timer may fire when no deadline is due. The action must check
-/// which deadlines are due, and arm the next deadline.
+/// The owner cannot cancel a single deadline, so the timer may fire when no deadline is due. If there are several
+/// deadlines, the action must check which of them are due, and arm the next deadline.
 ///
 /// The timer is used on its loop's thread only. An armed timer keeps its owner alive until it fires or is canceled.
 public final class DeadlineTimer {

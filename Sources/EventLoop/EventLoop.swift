@@ -8,7 +8,7 @@ import Synchronization
 /// global pool. A continuation that is resumed on this thread thus enters a plain queue. Tasks that start elsewhere may
 /// prefer the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
 ///
-/// Methods may be called on the loop's thread only, unless they state otherwise.
+/// Unless a method states otherwise or belongs to an executor protocol, call the method on the loop's thread only.
 ///
 /// `@unchecked Sendable`: other threads use only the inbox, which has a lock, and the owner, which is atomic.
 /// All other state is used on the loop's thread only.

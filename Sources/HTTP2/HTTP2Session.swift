@@ -4,9 +4,9 @@ public import EventLoop
 /// The common base class of client and server: one HTTP/2 connection over a byte stream.
 ///
 /// nghttp2 parses the input. nghttp2 creates frames at the end of an event-loop iteration, or when the transport
-/// accepts output again. The frames pass through one bounded buffer. Delegates are called while input is parsed or
-/// frames are created. Delegates may call every method of the session, since these methods only queue frames, request a
-/// flush, or reset the transport.
+/// accepts output again. The frames pass through one bounded buffer. Delegates are called when the connection opens or
+/// ends, while input is parsed, and while frames are created. Delegates may call every method of the session, since
+/// these methods only queue frames, request a flush, or reset the transport.
 ///
 /// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {

@@ -39,7 +39,7 @@ public struct HTTP2Limits: Sendable, Hashable {
     /// Flow-control window of the connection for incoming bodies.
     public var connectionWindowBytes: Int32
     /// Number of frames without a response that a server accepts in a burst before it ends the connection. Examples
-    /// are PING, SETTINGS and streams that the client resets. A KiB of input counts as a frame.
+    /// are PING, SETTINGS and HEADERS of streams that the client resets. Each KiB of input counts as a further frame.
     public var idleFramesMax: Int
     /// Number of frames without a response that a server accepts per second in addition to the burst.
     public var idleFramesPerSecondMax: Int

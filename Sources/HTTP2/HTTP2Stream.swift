@@ -1,6 +1,6 @@
 /// A handle of one request and its response on one connection. The handle has no effect after the stream has ended.
 public struct HTTP2Stream: Sendable, Hashable {
-    /// A small number, reused after the stream has ended. A delegate may use it as an index for its array of streams.
+    /// A small number, reused after the stream has ended. A delegate may use the slot as an index of an array.
     public let slot: Int
     /// The stream identifier of the protocol, unique on the connection.
     public let id: Int32

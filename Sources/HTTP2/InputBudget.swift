@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The budget for input of a client that leads to no response. Examples are PING, SETTINGS, PRIORITY, requests that
+/// The budget for a client's input that leads to no response. Examples are PING, SETTINGS, PRIORITY, requests that
 /// the client resets, endless bodies and unknown frames. Such input is cheap to send but expensive to process. Each
 /// response adds to the budget and so covers the frames of its request.
 struct InputBudget {

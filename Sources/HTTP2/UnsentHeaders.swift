@@ -28,7 +28,7 @@ struct UnsentHeaders {
         preconditionFailure("the stream has no stored header block")
     }
 
-    /// Discards all blocks.
+    /// Discards the waiting blocks. Keeps the storage of at most `blocksKeptMax` blocks.
     mutating func removeAll() {
         waiting = 0..<0
         if blocks.count > Self.blocksKeptMax { blocks.removeLast(blocks.count - Self.blocksKeptMax) }

@@ -17,12 +17,12 @@ final class APNSConnection: HTTP2ClientDelegate {
         var status = 0
         /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has this header.
         var hasID = false
-        /// The body and header values; nil if the answer has neither, for example if production accepts a device
-        /// push.
+        /// The body and the stored header values; nil if the answer has none of these, for example if production
+        /// accepts a device push.
         var details: Details?
     }
 
-    /// The body and header values of an answer.
+    /// The body and the stored header values of an answer.
     private final class Details {
         var body: [UInt8] = []
         var uniqueID: String?

@@ -17,7 +17,7 @@ public struct PushAnswer: Sendable, Hashable {
     /// Value of `apns-unique-id`. The sandbox sends the header in all answers to pushes, production only in
     /// answers to broadcasts.
     public var apnsUniqueID: String?
-    /// Value of `apns-request-id`, which answers to broadcasts contain.
+    /// Value of `apns-request-id`; nil if the answer has no such header.
     public var apnsRequestID: String?
     /// The contents of a successful channel management answer; nil for other answers.
     public var channel: ChannelAnswer?
