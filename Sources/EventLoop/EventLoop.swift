@@ -2,11 +2,12 @@ import CLinux
 import CSwiftJobs
 import Synchronization
 
-/// The event loop of one thread. The loop runs the Swift jobs, timers and byte streams of a lane, one at a time.
+/// The event loop of one thread, such as a lane's thread. The loop runs the thread's Swift jobs, timers and events of
+/// byte streams, one at a time.
 ///
-/// The loop is the lane's serial executor. The loop also runs jobs that the runtime would pass from this thread to the
-/// global pool. A continuation that is resumed on this thread thus enters a plain queue. Tasks that start elsewhere may
-/// prefer the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
+/// The loop is a serial executor. The loop also runs jobs that the runtime would pass from this thread to the global
+/// pool. A continuation that is resumed on this thread thus enters a plain queue. Tasks that start elsewhere may prefer
+/// the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
 ///
 /// Unless a method states otherwise or belongs to an executor protocol, call the method on the loop's thread only.
 ///

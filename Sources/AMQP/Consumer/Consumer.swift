@@ -9,7 +9,8 @@ public import EventLoop
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
-    /// The size of the unsettled deliveries in bytes: bodies, exchanges, routing keys and properties.
+    /// The size of the unsettled deliveries in bytes: bodies, exchanges, routing keys and properties. Unsettled
+    /// deliveries of lost channels count, too.
     public internal(set) var bodyBytesInFlight = 0
     /// The number of settlements without effect. The delivery was settled before, or its channel is lost and the
     /// broker redelivers the message.

@@ -4,11 +4,11 @@ public import EventLoop
 import HTTP2
 public import Telemetry
 
-/// The connections of a lane to one APNs endpoint with one credential. The pool opens connections as needed,
+/// The connections of one event loop to one APNs endpoint with one credential. The pool opens connections as needed,
 /// distributes pushes over the connections, and replaces connections that end. `PoolMachine` makes the decisions.
 ///
-/// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration`
-/// limits how long a push waits for a stream (before each resend again), for a token, and for its answer.
+/// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration` limits how long a
+/// push waits for a stream (before each resend again), for a token, and for its answer.
 public final class APNSPool {
     /// Number of priorities. Priorities are from 0 to one less than this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax

@@ -18,8 +18,8 @@ public final class APNSRequest: Sendable {
     }
 
     public let target: Target
-    /// Value of `apns-topic`: the bundle ID with the suffix of the push type. For a broadcast or a channel management
-    /// request, the plain bundle ID, which is part of the path.
+    /// Value of `apns-topic`: the bundle ID with the suffix of the push type, if any. For a broadcast or a channel
+    /// management request, the plain bundle ID, which is part of the path.
     public let topic: [UInt8]
     public let pushType: PushType
     /// Value of `apns-priority`. If nil, a device push omits the header, so APNs assumes 10; a broadcast sends 10.

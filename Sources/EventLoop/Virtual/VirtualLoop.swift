@@ -1,5 +1,5 @@
-/// A loop that runs lane code on virtual time, over connections in memory. Waits for the clock take no real time, and
-/// the seed alone decides the order of events.
+/// A loop on virtual time, with connections in memory. Waits for the clock take no real time, and the seed alone
+/// decides the order of events.
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Maximum number of iterations at one virtual time. A run with more iterations counts as a livelock.
     private static let iterationsAtOneTimeMax = 100_000
