@@ -50,7 +50,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         return try body()
     }
 
-    /// Runs on the calling thread until the first ``Outcome``. Calls `isDone` after each iteration.
+    /// Runs on the calling thread until a case of ``Outcome`` applies, and returns this case. Calls `isDone` after each
+    /// iteration.
     ///
     /// - Parameter limit: the virtual time after which the outcome is `timedOut`.
     public func run(limit: Duration, until isDone: () -> Bool) -> Outcome {
