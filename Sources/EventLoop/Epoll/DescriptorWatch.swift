@@ -14,7 +14,7 @@ public final class DescriptorWatch {
     private let loop: EpollLoop
     private var watch: DescriptorRegistration?
 
-    /// Creates a watch that calls `action` in each iteration in which `event` applies.
+    /// Creates a watch that calls `action` in each iteration in which `event` applies or the connection has failed.
     ///
     /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch. The watch has then ended,
     ///   too.
