@@ -54,8 +54,8 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// Reports that `version` was rejected. The watcher continues with the version in force. Any thread may call this
-    /// function.
+    /// Reports that `version` was rejected. The watcher continues with the version in force, unless it has read a later
+    /// version. Any thread may call this function.
     func rejected(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
         lock.withLock { rejection = (version, inForce) }
     }
