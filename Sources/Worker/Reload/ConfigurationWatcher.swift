@@ -6,8 +6,8 @@ import EventLoop
 import Telemetry
 import Threads
 
-/// A watcher that detects changes of a configuration and its files. It runs on a separate thread, because reading and
-/// compiling can block. The thread ends with the process.
+/// A watcher that reloads a configuration on request, and the files that the configuration names after a change. The
+/// watcher runs on a separate thread, because reading and compiling can block. The thread ends with the process.
 ///
 /// `@unchecked Sendable`: the lock guards the state that the threads share.
 final class ConfigurationWatcher: @unchecked Sendable {
