@@ -36,8 +36,8 @@ struct ConfigurationReloader: Sendable {
     }
 
     /// Makes `version` the latest version and returns it. If the contents are the same, keeps the latest version, logs
-    /// an unchanged configuration and returns nil. A file may be rewritten without a change. In both cases, later checks
-    /// compare the files with `version`.
+    /// an unchanged configuration and returns nil. A file may be rewritten without a change. In both cases, later
+    /// checks compare the files with `version`.
     private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
         changes = FileChangeDetector(version.sources)
         guard version.digest != latest.digest else {
