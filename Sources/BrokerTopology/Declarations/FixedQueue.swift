@@ -38,7 +38,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         case requests
         /// Commands, which workers consume and answer.
         case commands
-        /// Results, whose consumers have no other permissions. ``ResultsRetention`` bounds the queue.
+        /// Results, whose consumers need only the permission to read the queue. ``ResultsRetention`` bounds the queue.
         case results
         /// Unrouted results, which operators read. ``ResultsRetention`` bounds the queue.
         case unroutedResults

@@ -38,8 +38,8 @@ package enum ControlSocket {
 
     /// Creates the folder of a default socket and removes the sockets of ended processes.
     ///
-    /// - Throws: if the folder cannot be created, or if another user owns it or may write to it and could therefore
-    ///   create sockets there.
+    /// - Throws: if the folder cannot be created, or if another user owns the folder or may write to it. Such a user
+    ///   could create sockets there.
     static func makeFolder(of path: String) throws(TransportError) {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {

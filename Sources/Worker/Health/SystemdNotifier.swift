@@ -37,7 +37,7 @@ final class SystemdNotifier {
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
         let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
         isWatching = isMeant && microseconds > 1
-        // Notify twice within the watchdog timeout, after which systemd kills a silent service.
+        // Notify at least twice within the watchdog timeout, after which systemd kills a silent service.
         let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
         interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
         if let failure { failed(failure) }

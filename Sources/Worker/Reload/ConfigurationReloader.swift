@@ -30,7 +30,7 @@ struct ConfigurationReloader: Sendable {
     /// Makes `version` the latest version again after a later version was rejected. The files of the rejected version
     /// are read again after a change or on request.
     mutating func fallBack(to version: ConfigurationVersion) {
-        // Files that have changed since the latest version was read count as changes.
+        // Files that have changed since the rejected version was read count as changes.
         changes = FileChangeDetector(version.sources.merging(latest.sources) { $1 })
         latest = version
     }
