@@ -7,7 +7,7 @@ import Glibc
 public final class Interruption {
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// The kind of a signal. The raw value is the exit status of a process that the signal ends.
+    /// The kind of a signal. SIGHUP counts as `terminate`. The raw value is the exit status of the process.
     public enum Signal: Int32 {
         case interrupt = 130
         case terminate = 143

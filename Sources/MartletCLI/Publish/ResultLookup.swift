@@ -22,8 +22,8 @@ struct ResultLookup: Sendable {
 
     /// Creates a lookup.
     ///
-    /// - Parameter queue: the queue that the requests are published to; nil for the request exchange, which leads to
-    ///   all request queues.
+    /// - Parameter queue: the queue that the requests are published to; nil for the request exchange, which
+    ///   can route to every request queue.
     init(connector: BrokerConnector, queue: String?, commands: CommandAdvice) {
         self.connector = connector
         queues = queue.map { [$0] } ?? connector.names.requestQueuesAndShards

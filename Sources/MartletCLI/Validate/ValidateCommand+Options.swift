@@ -45,7 +45,7 @@ extension ValidateCommand {
         var schemaPath: String?
         /// The configuration of a worker, whose rules also apply; nil to check only the contract.
         var configPath: String?
-        /// The reason why the default configuration file cannot be read; nil if it is readable or not needed.
+        /// The reason why the default configuration file cannot be read; otherwise nil.
         var unreadableConfig: String?
         var resources: [NamedResource] = []
         /// Draft of a schema without `$schema`.

@@ -74,8 +74,8 @@ final class APNsProbe: @unchecked Sendable {
         var kind: AppDirectory.Kind
     }
 
-    /// A token that has the length of a device token, but is assigned to no device. apns-simulator refuses only
-    /// tokens with this beginning.
+    /// A token that has the length of a device token, but is assigned to no device. The demonstration of
+    /// apns-simulator refuses tokens with the prefix `bad`.
     private static let nonexistentToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
     private static let nonexistentChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)
