@@ -15,7 +15,7 @@ public final class Interruption {
 
     /// The first signal; nil without one.
     package private(set) var signal: Signal?
-    /// Whether work has started that must be completed. If not, the first signal terminates the process.
+    /// Whether work that must be completed has started. If not, the first signal terminates the process.
     package var hasBegun = false
     /// Handlers of started work, outermost first.
     private var handlers: [InterruptionHandler] = []

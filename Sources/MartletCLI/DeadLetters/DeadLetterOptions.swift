@@ -67,8 +67,8 @@ extension DeadLetterOptions {
     /// Maximum number of unacknowledged messages of one scan.
     ///
     /// While a request is unacknowledged, it does not return to its request queue, even if its delay expires.
-    /// If the options set a rate, but no filter and no IDs, a scan of a wait queue therefore receives only as many
-    /// requests as the rate allows within a second, but at least `scanWindowMin`. A dry run has no such limit.
+    /// If the options set a rate, but no filter and no IDs, the window of a wait queue is therefore small: the requests
+    /// of one second, but at least `scanWindowMin`. A dry run has no such limit.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax

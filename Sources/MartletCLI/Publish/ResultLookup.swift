@@ -8,7 +8,8 @@ import HTTPClient
 import Text
 import Threads
 
-/// A query of the broker and of this machine's workers for the causes of missing results. Prints the causes.
+/// A query of the broker, and of this user's workers on this machine, for the causes of missing results. Prints the
+/// causes.
 struct ResultLookup: Sendable {
     /// The delay before the first lookup. A healthy worker publishes a result sooner.
     private static let firstDelaySeconds = 3

@@ -11,7 +11,7 @@ struct DocumentCheck {
 
     let limits: JSONLimits
     private let validator: SchemaValidator
-    /// Whether documents are messages, which also have limits that no schema can express.
+    /// Whether documents are requests, which also have limits that no schema can express.
     private let isOfMessages: Bool
     /// Rules of the configuration; nil to check only the contract.
     private let rules: RequestRules?

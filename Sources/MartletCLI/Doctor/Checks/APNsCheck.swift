@@ -47,8 +47,8 @@ extension DoctorCheck {
 
 extension WorkerConfiguration {
     /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
-    /// push that uses the credential. A key is tested only with the first kind of push, because an app may never send
-    /// the kinds that its certificate does not cover.
+    /// push that uses the credential. A key is tested only with the first kind of push: an app may never send the kinds
+    /// that its certificate does not cover.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {
