@@ -5,8 +5,8 @@ import JSONSchema
 
 /// A check of documents against a schema. All documents share the validator's memory.
 struct DocumentCheck {
-    /// The number of steps that each value adds to the step limit. It is higher than in a worker, so that large
-    /// documents can be checked.
+    /// The number of steps that each value and each key adds to the step limit. It is higher than in a worker, so that
+    /// large documents can be checked.
     private static let stepsPerValue = 8
 
     let limits: JSONLimits
