@@ -9,7 +9,7 @@ import TestKit
 actor RelayClient {
     /// The name of the hidden command that `amqp` starts.
     static let name = "relay-client"
-    /// The time limit for the broker to receive the last acknowledgments.
+    /// The time limit for the queue to apply the last acknowledgments.
     private static let settleSecondsMax = 10
     private static let resultBeforeID = Array(#"{"id":""#.utf8)
     private static let resultAfterID = Array(
