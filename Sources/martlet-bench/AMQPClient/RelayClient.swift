@@ -66,7 +66,7 @@ actor RelayClient {
         await publisher.close()
         if let failure { throw failure }
         guard isSettled else {
-            throw ProcessError("cannot settle all messages within \(Self.settleSecondsMax) s")
+            throw ProcessError("cannot verify the acknowledgments: the queue may not have applied them")
         }
         return "martlet: \(messages) messages \(Int(Double(messages) / seconds)) /s"
     }
