@@ -135,7 +135,7 @@ final class RawClient: ByteStreamHandler {
         write(frame(type: 4))
     }
 
-    /// Sends a complete push. Each header is a literal without indexing.
+    /// Sends a push. Each header is a literal without indexing. If `body` is nil, the stream stays open.
     func push(stream: UInt32, id: String, _ more: [(String, String)] = [], body: String? = #"{"aps":{}}"#) {
         let headers =
             [

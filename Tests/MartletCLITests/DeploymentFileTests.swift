@@ -129,8 +129,8 @@ import YAML
         }
         // Only a lasting stall may restart a worker.
         let liveness = try #require(container["livenessProbe"])
-        let patience = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
-        #expect(patience > StallDetector.iterationSecondsMax)
+        let restartSeconds = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
+        #expect(restartSeconds > StallDetector.iterationSecondsMax)
     }
 
     // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's
