@@ -325,7 +325,7 @@ import YAML
         #expect(words.first == "/usr/bin/martlet")
         let status = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
         #expect(status.options == StatusCommand.Options(isJSON: true))
-        // The folder of the worker's socket is a tmpfs.
+        // The folder of the worker's socket is in a volume of the container.
         let folder = try #require(file.values("ENV", of: "martlet").first?.split(separator: "=").last)
         #expect(ControlSocket.folder(of: 1) { $0 == "RUNTIME_DIRECTORY" ? String(folder) : nil } == folder)
         let mounts = try Self.container().mounts
