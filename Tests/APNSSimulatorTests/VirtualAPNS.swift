@@ -119,7 +119,8 @@ class ProviderClient: HTTP2ClientDelegate {
 final class RawClient: ByteStreamHandler {
     let token: String
     private(set) var transport: ByteTransport?
-    /// Received frames, for example `SETTINGS streams=1`, `HEADERS 1 end`, `RST_STREAM 3 7`, `GOAWAY 0 text`.
+    /// Received DATA, HEADERS, RST_STREAM, SETTINGS and GOAWAY frames, for example `SETTINGS streams=1`, `HEADERS 1
+    /// end`, `RST_STREAM 3 7`, `GOAWAY 0 text`. Acknowledgments of SETTINGS are omitted.
     private(set) var frames: [String] = []
     private(set) var isClosed = false
     private var unread: [UInt8] = []
