@@ -9,7 +9,7 @@ import Testing
 /// A refused request with the expected detail in the log. The detail and the reason are literals of the log and of the
 /// wire.
 struct RefusedRequest: Sendable, CustomTestStringConvertible {
-    /// The expected detail; nil if the reason has only one cause.
+    /// The expected detail; nil if the log has none.
     let detail: String?
     let status: Int
     let reason: String
@@ -272,7 +272,7 @@ extension RefusedRequest {
         },
     ]
 
-    /// Requests whose reasons have only one cause.
+    /// Requests whose refusals have no detail.
     static let plain = [
         RefusedRequest(nil, "400 BadDeviceToken", "not hexadecimal digits") { $0.wire.push(to: "xyz") },
         RefusedRequest(nil, "400 BadPriority", "2") { $0.wire.push(["apns-priority": "2"]) },

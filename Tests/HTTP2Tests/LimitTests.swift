@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    // This burst exceeds nghttp2's own limit, which does not use virtual time.
+    // These resets exceed nghttp2's own rate limit, which does not use virtual time.
     @Test func resetsAfterAWaitAreNotAFlood() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
