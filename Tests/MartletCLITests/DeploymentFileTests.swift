@@ -370,7 +370,7 @@ import YAML
         try #require(try objects(path).first { $0.root["kind"]?.string == kind })
     }
 
-    /// Returns the worker's container.
+    /// Returns the worker's container and its mount paths.
     private static func container() throws -> (value: JSONValue, mounts: Set<String>) {
         let deployment = try object("Deployment", in: "base/deployment.yaml")
         let value = try #require(deployment.root.at(pointer: "/spec/template/spec/containers/0"))
