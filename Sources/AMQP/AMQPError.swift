@@ -17,8 +17,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case notFound = "not-found"
         /// A queue that another connection uses exclusively (405).
         case resourceLocked = "resource-locked"
-        /// An object that exists with other arguments, an invalid argument, a late acknowledgment, or a refused user ID
-        /// (406).
+        /// An object that exists with other arguments or is in use, an invalid argument, a late acknowledgment, or a
+        /// refused user ID (406).
         case preconditionFailed = "precondition-failed"
         /// A close of the connection by an operator, or by a broker that is shutting down (320).
         case connectionForced = "connection-forced"

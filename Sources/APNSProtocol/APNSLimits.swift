@@ -5,7 +5,7 @@ public enum APNSLimits {
     public static let payloadBytesMax = 4096
     /// Maximum size of a VoIP push's body.
     public static let payloadBytesMaxVoIP = 5120
-    /// Maximum size of a broadcast's body, for every push type.
+    /// Maximum size of a broadcast's body.
     public static let payloadBytesMaxBroadcast = 5120
     /// Maximum length of `apns-collapse-id`, in bytes of UTF-8.
     public static let collapseIDBytesMax = 64

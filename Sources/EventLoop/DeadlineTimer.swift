@@ -1,8 +1,8 @@
-/// One timer for many deadlines. It fires at the earliest deadline that was armed since it last fired or was canceled.
+/// A timer for many deadlines. The timer fires at the earliest deadline that was armed since its last firing or
+/// cancellation, and drops the other deadlines.
 ///
-/// The owner arms the timer with each deadline and cancels no single deadline. The timer therefore never fires late,
-/// but may fire before the earliest deadline that is still valid. Its action handles overdue deadlines and arms the
-/// next deadline.
+/// The owner cannot cancel a single deadline, so the timer may fire when no deadline is due. If there are several
+/// deadlines, the action must check which of them are due, and arm the next deadline.
 ///
 /// The timer is used on its loop's thread only. An armed timer keeps its owner alive until it fires or is canceled.
 public final class DeadlineTimer {
@@ -13,7 +13,7 @@ public final class DeadlineTimer {
         self.loop = loop
     }
 
-    /// Calls `action` at `deadline`, unless an earlier deadline is armed.
+    /// Schedules `action` at `deadline`, unless an earlier or equal deadline is armed.
     ///
     /// `action` receives the owner as an argument, because a closure without captures needs no allocation. Most calls
     /// find an earlier deadline and thus allocate nothing.

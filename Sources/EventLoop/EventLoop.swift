@@ -2,16 +2,17 @@ import CLinux
 import CSwiftJobs
 import Synchronization
 
-/// The event loop of one thread. The loop runs the Swift jobs, timers and byte streams of a lane, one at a time.
+/// The event loop of one thread, such as a lane's thread. The loop runs the thread's Swift jobs, timers and events of
+/// byte streams, one at a time.
 ///
-/// The loop is the lane's serial executor. The loop also runs jobs that the runtime would pass from this thread to the
-/// global pool, so a resumed continuation enters a plain queue of this thread. Tasks that start elsewhere may prefer
+/// The loop is a serial executor. The loop also runs jobs that the runtime would pass from this thread to the global
+/// pool. A continuation that is resumed on this thread thus enters a plain queue. Tasks that start elsewhere may prefer
 /// the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
 ///
-/// Methods may be called on the loop's thread only, unless they state otherwise.
+/// Unless a method states otherwise or belongs to an executor protocol, call the method on the loop's thread only.
 ///
 /// `@unchecked Sendable`: other threads use only the inbox, which has a lock, and the owner, which is atomic.
-/// `assertOnLoop()` guards all other state.
+/// All other state is used on the loop's thread only.
 open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Maximum number of jobs of one iteration before sockets are polled again.
     static let jobsPerIterationMax = 16_384
@@ -52,7 +53,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Accepts connections at `endpoint`. Port 0 selects any free port. `accept` must set the handler of each
     /// connection before `accept` returns.
     ///
-    /// - Throws: if the address cannot be bound.
+    /// - Throws: if the loop cannot listen at `endpoint`.
     open func listen(
         on endpoint: Endpoint, backlog: Int = 4096, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {

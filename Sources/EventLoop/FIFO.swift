@@ -1,4 +1,4 @@
-/// A first-in, first-out queue in an array. Removing the first element takes constant time on average.
+/// A first-in, first-out queue in an array. Removing the first element takes amortized constant time.
 @frozen
 public struct FIFO<Element> {
     @usableFromInline var elements: [Element?] = []

@@ -1,4 +1,4 @@
-/// A point on the monotonic clock, in nanoseconds from an arbitrary start. The clock never decreases.
+/// A point on a monotonic clock, in nanoseconds from an arbitrary start. The clock never runs backward.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
     public var nanoseconds: Int64
 

@@ -15,7 +15,7 @@ open class HTTP2ClientDelegate {
     /// Handles the start of a header block of an interim response, of the response, or of its trailers.
     open func headersBegan(_ stream: HTTP2Stream) {}
 
-    /// Handles the status of a response. After a status below 200, another status follows.
+    /// Handles the status of a response. After a status below 200, another status follows, unless the stream ends.
     open func responseStatus(_ stream: HTTP2Stream, _ status: Int) {}
 
     /// Handles a header or trailer field. The memory is valid during the call.

@@ -92,7 +92,6 @@ public final class HTTP2Server: HTTP2Session {
         updateReading()
     }
 
-    /// Resumes reading after ``pauseReading()``.
     public func resumeReading() {
         loop.assertOnLoop()
         isReadingPaused = false

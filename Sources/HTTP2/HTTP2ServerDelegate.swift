@@ -35,7 +35,7 @@ open class HTTP2ServerDelegate {
         representation: HeaderRepresentation
     ) {}
 
-    /// Handles a field that makes its request malformed (RFC 9113, 8.2.1 and 8.3). The stream is reset with
+    /// Handles a field that makes its request malformed (RFC 9113, 8.2 and 8.3). The stream is reset with
     /// PROTOCOL_ERROR. The method may be called twice for the same field.
     ///
     /// - Parameter value: nil if the field is known only from nghttp2's error text, and the value may be a secret.

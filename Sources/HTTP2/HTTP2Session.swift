@@ -4,9 +4,9 @@ public import EventLoop
 /// The common base class of client and server: one HTTP/2 connection over a byte stream.
 ///
 /// nghttp2 parses the input. nghttp2 creates frames at the end of an event-loop iteration, or when the transport
-/// accepts output again. The frames pass through one bounded buffer. Delegates are called while input is parsed or
-/// frames are created. Delegates may call every method of the session, since these methods only queue frames, request a
-/// flush, or reset the transport.
+/// accepts output again. The frames pass through one bounded buffer. Delegates are called when the connection opens or
+/// ends, while input is parsed, and while frames are created. Delegates may call every method of the session, since
+/// these methods only queue frames, request a flush, or reset the transport.
 ///
 /// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {
@@ -299,7 +299,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// Appends output of nghttp2. Subclasses may modify the output.
     func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) { output.append(bytes) }
 
-    /// Handles the arrival of the header of a frame of any type.
+    /// In a server, handles the arrival of the header of a frame of any type.
     func frameBegan() {}
 
     /// Handles the sending of END_STREAM by this side.
@@ -319,7 +319,8 @@ public class HTTP2Session: ByteStreamHandler {
     /// Handles a malformed field. Returns true to ignore the field, or false to reset the stream.
     func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
 
-    /// Handles the text of the error because of which nghttp2 resets the stream whose header block is being parsed.
+    /// In a server, handles the text of the error because of which nghttp2 resets the stream whose header block is
+    /// being parsed.
     func messageRefused(_ text: UnsafeRawBufferPointer) {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}

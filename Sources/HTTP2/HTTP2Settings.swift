@@ -39,11 +39,11 @@ public struct HTTP2Limits: Sendable, Hashable {
     /// Flow-control window of the connection for incoming bodies.
     public var connectionWindowBytes: Int32
     /// Number of frames without a response that a server accepts in a burst before it ends the connection. Examples
-    /// are PING, SETTINGS and streams that the client resets. A KiB of input counts as a frame.
+    /// are PING, SETTINGS and HEADERS of streams that the client resets. Each KiB of input counts as a further frame.
     public var idleFramesMax: Int
     /// Number of frames without a response that a server accepts per second in addition to the burst.
     public var idleFramesPerSecondMax: Int
-    /// Maximum time for which a client may stop reading before a server ends the connection.
+    /// Maximum time that pending output may wait for a client to read it before a server ends the connection.
     public var outputStallSecondsMax: Int
 
     public init(

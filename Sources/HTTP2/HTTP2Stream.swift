@@ -1,6 +1,6 @@
 /// A handle of one request and its response on one connection. The handle has no effect after the stream has ended.
 public struct HTTP2Stream: Sendable, Hashable {
-    /// A small number, reused after the stream has ended. A delegate may use it as an index for its array of streams.
+    /// A small number, reused after the stream has ended. A delegate may use the slot as an index of an array.
     public let slot: Int
     /// The stream identifier of the protocol, unique on the connection.
     public let id: Int32
@@ -15,6 +15,6 @@ public enum StreamEnd: Sendable, Hashable {
     case refusedUnprocessed
     /// A reset by either side, or a protocol violation on the stream. The request may have been processed.
     case reset(HTTP2ErrorCode)
-    /// The end of the connection before the response. The request may have been processed.
+    /// The end of the connection before the end of the response. The request may have been processed.
     case connectionLost
 }

@@ -1,9 +1,10 @@
-/// A scanner that determines the representations of a client's header fields, which nghttp2 does not report. The
-/// scanner finds the header blocks in the incoming frames (RFC 9113, 4.1, 6.2, 6.10). It stores the representations
+/// A scanner that determines the representations of a client's header fields, which nghttp2 reports incompletely. The
+/// scanner finds the header blocks in the incoming frames (RFC 9113, 4.1, 6.2, 6.10), and stores the representations
 /// until nghttp2 reports the fields.
 ///
 /// For each part of the input, call ``scan(_:)`` before nghttp2 parses the part, ``blockBegan(streamID:)`` and
-/// ``next()`` from its callbacks, and ``pieceEnded()`` afterward. Blocks that nghttp2 ignores are skipped by stream ID.
+/// ``next()`` from nghttp2's callbacks, and ``pieceEnded()`` afterward. Blocks that nghttp2 ignores are skipped by
+/// stream ID.
 struct HeaderFrameScanner {
     /// Maximum number of stored representations per block. The representations of further fields are unknown.
     static let fieldsPerBlockMax = 1024

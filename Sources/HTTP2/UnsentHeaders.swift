@@ -25,10 +25,10 @@ struct UnsentHeaders {
             waiting = waiting.dropFirst()
             if blocks[next].streamID == streamID { return body(blocks[next].block) }
         }
-        preconditionFailure("a request has no header fields")
+        preconditionFailure("the stream has no stored header block")
     }
 
-    /// Discards all blocks.
+    /// Discards the waiting blocks. Keeps the storage of at most `blocksKeptMax` blocks.
     mutating func removeAll() {
         waiting = 0..<0
         if blocks.count > Self.blocksKeptMax { blocks.removeLast(blocks.count - Self.blocksKeptMax) }

@@ -1,7 +1,7 @@
 import Glibc
 public import Telemetry
 
-/// A log whose lines a test can read. The log buffers up to 64 KiB.
+/// A log whose lines a test can read. The pipe holds at most 64 KiB.
 public final class CapturedLog {
     public let log: Log
     private var ends: [Int32] = [-1, -1]

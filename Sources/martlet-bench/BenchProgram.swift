@@ -11,7 +11,7 @@ enum BenchProgram: String, CaseIterable {
     /// The C program; nil for h2load and Martlet.
     var baseline: Baseline? { Baseline(rawValue: rawValue) }
 
-    /// The name, padded to the width of a table's first column.
+    /// The name, padded to `cellWidth` characters for a table.
     var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
     static let cellWidth = 15
 }

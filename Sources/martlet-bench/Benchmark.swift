@@ -1,9 +1,9 @@
 import CommandKit
 import EventLoop
 
-/// A command of `martlet-bench`.
+/// A command of `martlet-bench` that runs on an event loop of the main thread.
 protocol Benchmark: Command {
-    /// Runs the measurement on an event loop of the main thread, and prints a report.
+    /// Runs the measurement and prints a report.
     ///
     /// - Throws: An error if the measurement fails or a figure exceeds its limit.
     func measure() async throws

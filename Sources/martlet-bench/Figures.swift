@@ -8,7 +8,7 @@ enum Figures {
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
 
-    /// Formats the figure as `%.*f` does.
+    /// Formats the figure with `places` decimal places.
     static func decimal(_ figure: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
         let rounded = Int((figure * Double(scale)).rounded())

@@ -13,8 +13,9 @@ extension Program {
     static let bench = Program(
         name: "martlet-bench", version: "0.1.0", summary: "measure Martlet and baselines",
         introduction: """
-            Compare Martlet with baselines, which are minimal C programs that do the same work. The programs run in
-            alternation, and reports contain the medians of all samples. Do not compare figures of different runs.
+            Most commands compare Martlet or its simulator with other programs, such as minimal C programs that do
+            the same work. These programs run in alternation, and reports contain medians. Do not compare figures of
+            different runs.
 
             Build martlet-bench with deploy/build. For the command instructions, build with
             deploy/check/simulate 100 instead.

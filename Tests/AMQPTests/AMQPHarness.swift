@@ -63,7 +63,7 @@ actor AMQPHarness {
         return handler
     }
 
-    /// Returns the handler of a connection, a publisher or an administrator. The first call creates the handler.
+    /// Returns the handler of a connection or a publisher. The first call creates the handler.
     func handler(of session: AnyObject) -> TestSessionHandler {
         let id = ObjectIdentifier(session)
         let handler = sessionHandlers[id] ?? TestSessionHandler()
@@ -164,7 +164,7 @@ actor AMQPHarness {
         handler.onStatus = { status in
             if case .waiting(let error, _) = status { log.texts.append("\(error.code): \(error.message)") }
         }
-        // The call has no effect if the connection is already started with this handler.
+        // The call has no effect if the connection is already started.
         connection.start(handler)
         return log
     }

@@ -114,7 +114,7 @@ import Testing
     func returnsWithTheSameIDAndRouteAreMatchedByContent(inHeaders: Bool) {
         var transcript = Transcript()
         func message(_ name: String) -> MessageFingerprint {
-            // The hash covers more than sixteen bytes, and the messages differ only in the first bytes.
+            // The body is longer than sixteen bytes. Without headers, messages differ only at its beginning.
             MessageFingerprint(
                 exchange: "x", routingKey: "k", messageID: "1", headers: inHeaders ? ["name": .string(name)] : [:],
                 body: ArraySlice((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))

@@ -139,7 +139,7 @@ import Testing
             harness.loop.network.connections[0].cut()
             await harness.wait("redeliveries") { harness.deliveries.count >= 4 }
             #expect(harness.deliveredTexts == ["a", "b", "a", "b"], "the broker did not redeliver both messages")
-            // The first deliveries on both connections have the same delivery tag.
+            // The second deliveries on both connections have the same delivery tag.
             consumer.acknowledge(harness.deliveries[1].tag)
             consumer.reject(harness.deliveries[1].tag, requeue: false)
             consumer.requeue(harness.deliveries[1].tag)

@@ -55,8 +55,7 @@ import Testing
             harness.broker.declareQueue("out")
             let publisher = try await harness.readyPublisher()
             harness.broker.raiseAlarm("low on memory")
-            // The alarm blocks this publish. After the alarm, the publish closes the channel, because its exchange is
-            // missing.
+            // The broker reports the alarm at this publish, and closes the channel, because the exchange is missing.
             _ = await publisher.publish(AMQPHarness.message("a", exchange: "missing"))
             await harness.pass(.seconds(5))
             harness.broker.clearAlarm()

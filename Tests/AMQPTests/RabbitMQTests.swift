@@ -124,8 +124,7 @@ import Threads
             }
         }
 
-        /// Waits until the queue's depth is `count`. The broker may answer a settlement or a publish before it
-        /// updates the depth.
+        /// Waits until the queue's depth is `count`. The broker updates the depth with a delay.
         func wait(_ what: String, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
             try await poll(until: what) { try await admin.status(ofQueue: queue).messages == count }
         }

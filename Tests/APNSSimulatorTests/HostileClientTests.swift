@@ -137,7 +137,7 @@ import Testing
         expectAccepted(wire.push(on: beside))
     }
 
-    /// A client that sends frequent PING frames between its pushes.
+    /// A client sends frequent PING frames between its pushes.
     @Test func validTrafficIsNotAFlood() throws {
         let wire = try Wire()
         let peer = wire.connect()

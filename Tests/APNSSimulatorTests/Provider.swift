@@ -95,7 +95,7 @@ struct Conversation {
         return body.isEmpty ? "\(answer.status)" : "\(answer.status) \(body)"
     }
 
-    /// Sends a push of another type with its topic.
+    /// Sends a push with this type and topic. If `type` is nil, omits `apns-push-type`.
     mutating func push(type: String?, topic: String, body: String = #"{"aps":{"alert":"Hi"}}"#) -> String {
         push(["apns-push-type": type, "apns-topic": topic], body: body)
     }

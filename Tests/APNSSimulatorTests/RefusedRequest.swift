@@ -6,9 +6,10 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A refused request with the expected detail in the log. All texts are literals of the log and of the wire.
+/// A refused request with the expected detail in the log. The detail and the reason are literals of the log and of the
+/// wire.
 struct RefusedRequest: Sendable, CustomTestStringConvertible {
-    /// The expected detail; nil if the reason has only one cause.
+    /// The expected detail; nil if the log has none.
     let detail: String?
     let status: Int
     let reason: String
@@ -193,7 +194,7 @@ extension RefusedRequest {
         RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "read") { stage in
             stage.read(["apns-channel-id": "BBBBBBBBBBBBBBBBBBBBBB=="])
         },
-        // The simulator searches other apps only if the switch needs the result.
+        // By default, the simulator does not search the channels of other apps.
         RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "another app's channel, by default") {
             stage in
             stage.broadcast(["apns-channel-id": RefusalStage.ChannelID.ofOtherApp])
@@ -271,7 +272,7 @@ extension RefusedRequest {
         },
     ]
 
-    /// Requests whose reasons have only one cause.
+    /// Requests whose refusals have no detail.
     static let plain = [
         RefusedRequest(nil, "400 BadDeviceToken", "not hexadecimal digits") { $0.wire.push(to: "xyz") },
         RefusedRequest(nil, "400 BadPriority", "2") { $0.wire.push(["apns-priority": "2"]) },

@@ -83,7 +83,7 @@ import Threads
         #expect(throws: ProcessError.self) { try directory.read("ready") }
     }
 
-    // With a state file, `--write-demo` writes only the certificates.
+    // With a state file, `--write-demo` writes only the server's certificates.
     @Test func theDemonstrationDoesNotOverwriteAState() async throws {
         let directory = try TemporaryDirectory("simulator")
         let demo = directory.file("demo")
@@ -189,8 +189,8 @@ import Threads
 
     private func text(_ path: String) throws -> String { String(decoding: try TextFile.read(path), as: UTF8.self) }
 
-    /// Sends three consecutive pushes over TLS: to an active, an unregistered and a bad device. Returns the answers
-    /// without timestamps.
+    /// Sends three consecutive pushes over TLS: to an active, an unregistered and a bad device. Returns the answers,
+    /// with `T` in place of each timestamp.
     private func push(port: UInt16, authority: String, key: String) async throws -> [String] {
         let context = try TLSContext(
             client: TLSClientConfiguration(

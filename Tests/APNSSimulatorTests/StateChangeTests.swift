@@ -50,7 +50,7 @@ import Testing
 }
 
 @Suite struct DeviceTableTests {
-    /// Adds and removes thousands of devices in mixed order. The table finds exactly the remaining devices.
+    /// Adds and removes devices thousands of times, in random order. The table finds exactly the remaining devices.
     @Test func findsTheRemainingDevices() {
         var table = DeviceTable()
         var random = SeededRandom(seed: 7)

@@ -119,7 +119,8 @@ class ProviderClient: HTTP2ClientDelegate {
 final class RawClient: ByteStreamHandler {
     let token: String
     private(set) var transport: ByteTransport?
-    /// Received frames, for example `SETTINGS streams=1`, `HEADERS 1 end`, `RST_STREAM 3 7`, `GOAWAY 0 text`.
+    /// Received DATA, HEADERS, RST_STREAM, SETTINGS and GOAWAY frames, for example `SETTINGS streams=1`, `HEADERS 1
+    /// end`, `RST_STREAM 3 7`, `GOAWAY 0 text`. Acknowledgments of SETTINGS are omitted.
     private(set) var frames: [String] = []
     private(set) var isClosed = false
     private var unread: [UInt8] = []
@@ -135,7 +136,7 @@ final class RawClient: ByteStreamHandler {
         write(frame(type: 4))
     }
 
-    /// Sends a complete push. Each header is a literal without indexing.
+    /// Sends a push. Each header is a literal without indexing. If `body` is nil, the stream stays open.
     func push(stream: UInt32, id: String, _ more: [(String, String)] = [], body: String? = #"{"aps":{}}"#) {
         let headers =
             [

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of a pool under sustained load.
 @Suite struct PoolUnderLoadTests {
-    // Streams and the connection have windows of 64 KiB, and answers arrive after about 100 ms.
+    // Streams and the connection have windows of 65,535 bytes, and answers arrive after about 100 ms.
     @Test func oneConnectionKeepsItsStreamsBusy() throws {
         let harness = try PoolHarness()
         harness.apns.settings = HTTP2Settings(maxConcurrentStreams: 1000, initialWindowBytes: 65_535)
@@ -61,7 +61,7 @@ import Testing
         #expect((0..<sent).allSatisfy(harness.isAccepted))
     }
 
-    // The peer sends GOAWAY each second for ten minutes, and sometimes cuts the connection immediately.
+    // Each second for ten minutes, each connection receives a GOAWAY or, occasionally, is cut.
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func noPushIsLostWithAGoAwayEverySecond(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNS
 
-/// Tests of a pool with a ``TokenSupply``, which all pools of a key share.
+/// Tests of a pool that receives its tokens from a ``TokenSupply``.
 @Suite struct TokenSupplyTests {
     /// A signer that creates tokens when the test calls it.
     private final class TokenSigner: @unchecked Sendable {

@@ -9,8 +9,8 @@ final class AdminServerHarness {
     let server: AdminServer
     private var clients: [RawHTTPClient] = []
 
-    /// Runs `talk` with an endpoint that answers each request with a description of the request. Closes everything
-    /// afterward.
+    /// Runs `talk` with an endpoint that answers each request with a description of the request. Then closes the
+    /// endpoint and its clients.
     static func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
         _ talk: @escaping @Sendable (AdminServerHarness) async throws -> Void
@@ -22,7 +22,7 @@ final class AdminServerHarness {
         }
     }
 
-    /// Runs `talk` with an endpoint whose requests go to `handler`. Closes everything afterward.
+    /// Runs `talk` with an endpoint whose requests go to `handler`. Then closes the endpoint and its clients.
     static func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping @Sendable (AdminExchange) -> Void,

@@ -114,7 +114,7 @@ import Testing
             let third = try await harness.connect()
             let refusal = try await third.request("GET", "/other")
             #expect(refusal.status == 503)
-            #expect(refusal.body == #"{"error":"too many requests are pending; try again later"}"# + "\n")
+            #expect(refusal.body == #"{"error":"too many requests or bytes are pending; try again later"}"# + "\n")
             clients[0].close()
             try await harness.loop.wait { queue.abandoned == 1 }
             #expect(try await third.request("GET", "/other").status == 200)

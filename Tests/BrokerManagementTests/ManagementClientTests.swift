@@ -34,7 +34,7 @@ import Threads
         return String(failure.message.drop { $0 != " " }.dropFirst())
     }
 
-    // RabbitMQ 3.10 responds like this with `management.disable_stats`.
+    // With `management.disable_stats`, RabbitMQ omits a queue's effective policy.
     @Test func disabledStatisticsAreNotWaitedFor() async throws {
         let notices = Notices()
         let snapshot = try await snapshot(onWait: notices.add) { path in

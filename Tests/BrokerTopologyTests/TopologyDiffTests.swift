@@ -141,7 +141,7 @@ import Testing
         #expect(advice() == "workers of another configuration consume the queue")
     }
 
-    // If the declaration was not completed, each request reaches two queues or none.
+    // A leftover binding of the undivided queue would route each request to two queues.
     @Test func incompleteShardingIsReported() {
         let divided = Topology(names: TopologyNames(shards: ["push.requests": 2]), waits: [WaitDelay(seconds: 30)])
         var snapshot = snapshot(of: divided)

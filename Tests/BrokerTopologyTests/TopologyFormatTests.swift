@@ -81,8 +81,8 @@ import YAML
         let script = RabbitmqctlScript.text(
             topology, virtualHost: "it's", user: "martlet", version: BrokerVersion(4, 3))
         let directory = try TemporaryDirectory()
-        // The script prints its arguments and the definitions. Like rabbitmqctl of RabbitMQ 4.0.5, it does not read
-        // standard input.
+        // The fake `rabbitmqctl` prints its arguments, and the definitions with the file's mode. Like rabbitmqctl of
+        // RabbitMQ 4.0.5, it does not read standard input.
         try directory.write(
             "rabbitmqctl",
             """

@@ -18,7 +18,7 @@ import Testing
 @Suite struct ConfigurationTests {
     private static let key1 = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
 
-    /// The credentials of an app that uses one key for all pushes.
+    /// Returns the credentials of an app that uses one key for all pushes in these environments.
     private static func all(
         _ key: Credential.Name, _ environments: [APNSEnvironment]
     ) -> [APNSEnvironment: AppCredentials.Chosen] {

@@ -39,7 +39,7 @@ import Testing
         #expect(try harness.lacks() == "a")
 
         try harness.write("shop.json", #"{"required":["longer"]}"#)
-        // A changing file may be incomplete. The file is read when two consecutive checks find it unchanged.
+        // A changing file may be incomplete. A changed file is read at the first check that finds no further change.
         #expect(harness.checks(3) == [false, true, false])
         #expect(try harness.lacks() == "longer")
 

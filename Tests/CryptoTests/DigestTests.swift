@@ -2,7 +2,6 @@ import Crypto
 import Testing
 
 @Suite struct DigestTests {
-    /// Examples from FIPS 180-4.
     @Test func `Known hashes`() {
         #expect(hex(Digest.sha256([])) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(

@@ -188,8 +188,7 @@ import Testing
         #expect(fixture.channels == 0 && fixture.replies.isEmpty)
     }
 
-    // The connections are lost during the request to APNs. The broker redelivers the command after the
-    // worker has executed it and has a reply.
+    // The broker connections are lost during the request to APNs, and the broker redelivers the command.
     @Test func aRedeliveredCommandGetsOneReply() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(2000)))) }
@@ -266,7 +265,7 @@ import Testing
         #expect(began.duration(to: fixture.loop.now.monotonic) <= .seconds(15))
     }
 
-    // The connection is lost during the request to APNs, and the command is redelivered.
+    // The broker connections are lost during the request to APNs, and the broker redelivers the command.
     @Test func aCommandThatWaitsForAnotherReturnsToItsQueueAtTheDeadline() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }

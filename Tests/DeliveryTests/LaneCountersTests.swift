@@ -21,7 +21,7 @@ import Testing
             ])
     }
 
-    // Counts of lanes that have left are included, so a counter never stalls until other lanes catch up.
+    // The counters include the counts of lanes that have left.
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {

@@ -125,7 +125,6 @@ import Testing
         #expect(fixture.results == 5 && fixture.harness.queue()?.ready.count == 20)
     }
 
-    /// The lane also stays stopped if its routes become available again.
     @Test func aFinishingLaneDoesNotConsumeWhenARouteOpens() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {

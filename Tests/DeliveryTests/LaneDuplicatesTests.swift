@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
     }
 
-    // The duplicate waits from its registration on, as if another lane had the first delivery.
+    // Simulates a first delivery in another lane. It ends in the iteration in which this lane receives the duplicate.
     @Test func aDuplicateWhoseFirstEndsInTheSameIterationIsNotPushed() throws {
         let fixture = try LaneAPNSHarness()
         try #require(fixture.harness.run { fixture.harness.isReady })

@@ -63,7 +63,7 @@ import Testing
         let began = fixture.now
         fixture.harness.drain(deadlineSeconds: 30)
         #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
-        // Without a consumer, the drain waits until the queue has had time to apply the acknowledgments.
+        // The drain waits until the queue has had time to apply the acknowledgments.
         #expect(began.duration(to: fixture.now) < .seconds(Lane.settleDeadlineSeconds + 1))
         #expect(fixture.harness.counters.held.value == fixture.waits)
         #expect(fixture.harness.releasesLanes())
@@ -88,7 +88,7 @@ import Testing
 
     private static let count = 1000
 
-    /// Returns a harness with held requests, most of which wait in the lane.
+    /// Returns a harness with held requests, some of which still wait in the lane.
     private func manyHeld(_ prepare: (ScriptedBroker) -> Void = { _ in }) throws -> LaneAPNSHarness {
         let fixture = try LaneAPNSHarness(inFlightMax: Self.count)
         #expect(fixture.harness.pause(.key(SimulatedApps.keyID(0))))

@@ -142,7 +142,6 @@ import Testing
         #expect(open["duration_ms"]?.int ?? 0 >= 8000)
     }
 
-    /// The metrics of requests, by label.
     @Test func requestsAreCountedByQueueOutcomeAppAndReason() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(3)

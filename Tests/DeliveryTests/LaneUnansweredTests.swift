@@ -25,7 +25,7 @@ import Testing
 
         fixture.harness.onLoop { fixture.apns.faults.remove(id: "mute") }
         #expect(fixture.harness.run { fixture.harness.counters.count(of: .accepted) == 200 })
-        // Requests that probed wait according to their attempts, at most 10 minutes.
+        // Requests that probed the breaker wait longer after each attempt.
         #expect(mended.duration(to: fixture.now) <= .seconds(680))
     }
 

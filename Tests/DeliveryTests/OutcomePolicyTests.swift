@@ -93,7 +93,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// Row 97: without a time, no evidence shows that the device has registered since.
+    /// Row 97 of the conformance table: without a time, no evidence shows that the device has registered since.
     @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsTrusted(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
             let concluded = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
@@ -272,7 +272,7 @@ import Testing
         #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
 
-    /// The request waits in the queue of the next longer delay, with requests of similar waits.
+    /// The request waits in the queue of the shortest sufficient delay, with requests of similar waits.
     @Test(arguments: [
         (1, 5, 1, 0), (1700, 5, 1700, 1), (5000, 5, 5000, 2), (5001, 30, 5001, 0), (29_000, 30, 29_000, 2),
         (3_600_000, 3600, 3_600_000, 2),

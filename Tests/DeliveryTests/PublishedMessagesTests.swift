@@ -178,7 +178,7 @@ import Text
         ]
     }
 
-    // A priority inside a wait queue would starve other requests. All other messages have the producer's priority.
+    // A priority inside a wait queue would starve other requests. Dead letters and quarantined requests keep it.
     @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPrioritySurvivesAWait(_ priority: UInt8?) {
         func wait(_ record: DeliveryRecord) -> OutgoingMessage {
             WaitMessage.make(

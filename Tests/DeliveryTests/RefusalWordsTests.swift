@@ -23,6 +23,6 @@ import Testing
                 == "APNs answered 400 DeviceTokenNotForTopic. The device token belongs to another app: send the request with "
                 + "the bundle ID of that app, or remove the token.")
         #expect(PushAnswer(status: 400, reason: .unknown("New")).explained == "APNs answered 400 New.")
-        #expect(PushAnswer(status: 500).explained == "APNs answered 500 without a reason.")
+        #expect(PushAnswer(status: 500).explained == "The answer has status 500 and no reason.")
     }
 }

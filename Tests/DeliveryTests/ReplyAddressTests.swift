@@ -47,7 +47,7 @@ import Testing
         // A truncated name, a name with an extra byte, a name with an atom that is not UTF-8, and a list.
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAAAAAAAAAAAA.AA==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAAAAAAAAAAAAAAA=.AA==",
         "g1h3Av/+AAAAAAAAAAAAAAAA.AA==", "g2wAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAA=.AA==",
-        // Base64 for URLs.
+        // Base64 for URLs, and excess padding.
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.A_==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.A===",
     ])
     func aMalformedNameOfDirectReplyToIsRefused(_ rest: String) {

@@ -181,7 +181,7 @@ import Threads
         #expect(SourceAddress(text) == nil)
     }
 
-    // A virtual loop has no kernel that could use the address or the class.
+    // A virtual loop has no kernel that could use the address, the class or the buffer size.
     @Test func aVirtualLoopHonorsOnlyTimeLimits() {
         let loop = VirtualLoop(seed: 1)
         var options = ConnectOptions()

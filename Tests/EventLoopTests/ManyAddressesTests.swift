@@ -147,7 +147,7 @@ import Threads
         #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
     }
 
-    // With sequential attempts, each of which had an equal share of the time, the connect took 8 s.
+    // Sequential attempts would wait for each silent address before the reachable address.
     @Test func silentAddressesAreSkipped() async {
         final class Holes {
             var holes: [BlackHole] = []

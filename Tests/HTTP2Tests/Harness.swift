@@ -214,7 +214,6 @@ final class BareHarness {
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
-    /// Connects a client to a raw peer.
     func connect(_ client: RecordingClient, to peer: RawPeer, at endpoint: Endpoint = Harness.endpoint) throws {
         peers.append(peer)
         try loop.enter {
@@ -225,7 +224,6 @@ final class BareHarness {
         }
     }
 
-    /// Connects a raw peer to a server.
     func connect(_ peer: RawPeer, to server: ScriptedServer) throws {
         peers.append(peer)
         try loop.enter {

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2
 
 @Suite struct HeaderBlockScannerTests {
-    /// The examples of RFC 7541, appendix C, and their representations.
+    /// Examples of RFC 7541, appendix C, and their representations.
     private static let examples: [(hex: String, expected: String)] = [
         ("400a637573746f6d2d6b65790d637573746f6d2d686561646572", "incremental"),
         ("040c2f73616d706c652f70617468", "without name"),

@@ -68,7 +68,7 @@ import Testing
     }
 
     // nghttp2 decodes the blocks. Fields evict each other, and the table size changes repeatedly. Some requests are
-    // reset before they are sent, and the transport accepts no output for a while.
+    // reset before they are sent.
     @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerDecodesTheEncodedBlocks(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?

@@ -5,7 +5,7 @@ import Testing
 
 /// Windows, limits, and peers that violate them.
 @Suite struct LimitTests {
-    /// Sends bodies many times larger than the windows, in both directions.
+    /// Sends bodies that are larger than the windows, in both directions.
     @Test func smallWindowsLoseNothing() throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let harness = try Harness(
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    // This burst exceeds nghttp2's own limit, which does not use virtual time.
+    // These resets exceed nghttp2's own rate limit, which does not use virtual time.
     @Test func resetsAfterAWaitAreNotAFlood() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())

@@ -16,7 +16,7 @@ import Testing
         return bytes
     }
 
-    /// Some requests are reset, between others and at the end. The storage is filled, moved and emptied.
+    /// Skips some requests, as if they were reset. The storage is filled, moved and emptied.
     @Test(arguments: 1...20 as ClosedRange<UInt64>) func eachRequestIsSentWithItsHeaders(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var unsent = UnsentHeaders()

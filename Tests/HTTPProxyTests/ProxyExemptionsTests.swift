@@ -12,7 +12,7 @@ import Testing
         ("*", "api.push.apple.com", true), (".", "api.push.apple.com", false),
         ("10.0.0.1", "10.0.0.1", true), ("10.0.0.1", "10.0.0.12", false), ("2001:db8::1", "2001:db8::1", true),
         ("[2001:db8::1]:443", "2001:db8::1", true), ("[2001:db8::1]", "2001:db8::2", false),
-        // These hosts are exempt without being listed.
+        // Loopback hosts are exempt without being listed. `127.example.com` is not a loopback host.
         ("", "localhost", true), ("", "apns.localhost", true), ("", "127.0.0.1", true), ("", "::1", true),
         ("", "127.example.com", false),
     ])

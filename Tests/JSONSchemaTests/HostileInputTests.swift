@@ -91,7 +91,7 @@ struct HostileInputTests {
         (#"{"multipleOf":7}"#, "1" + String(repeating: "0", count: 2000)),
     ]
 
-    /// Scanned values also count as work. Each of these schemas scans a value 4,096 times.
+    /// Scanned values also count as work. Each of these schemas would scan a value 4,096 times.
     @Test(arguments: expensive)
     func workCountsScannedValues(_ innermost: String, _ text: String) throws {
         let levels = (0..<12).map {

@@ -23,7 +23,7 @@ struct PatternEffortTests {
         #expect(Self.match(pattern, String(repeating: "é", count: 500_000)) == .yes)
     }
 
-    /// Each of these expressions would exceed a value's effort limit many times over.
+    /// Expressions that exceed the effort limit of a value.
     @Test(arguments: [
         "^(?=a)(a+)+$", "^(a*)\\1$", "^(.*)\\1$", "^(a)\\1*\\1*\\1*b", "^(?!.*xx)(?!.*yy)[a-z]+!$",
         "^[\(String(repeating: "\\p{Lu}", count: 12))a]*$",

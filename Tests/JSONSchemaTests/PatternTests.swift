@@ -22,7 +22,7 @@ struct PatternTests {
         #expect(Self.isSimple(expression))
     }
 
-    /// Rules of ECMA-262 where PCRE2 differs or rejects the expression.
+    /// Expressions that ECMA-262 or PCRE2 rejects.
     @Test(arguments: [
         "\\p{L", "\\p{", "\\p{Script=greek}", "\\p{Script=L_a_t_i_n}", "\\p{sc=Greek }", "\\p{Script=Nonsense}",
         "^(?:ab){0,70000}$", "^(?:ab){70000}$",

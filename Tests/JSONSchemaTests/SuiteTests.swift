@@ -43,7 +43,7 @@ struct SuiteTests {
         #expect(rows.count == 1 && rows[0].hasPrefix(start), "\(start) \(failures)")
     }
 
-    // A case that can never fail is useless.
+    // A case without a value or a verdict must fail.
     @Test func casesWithoutAVerdictFail() throws {
         let folder = try TemporaryDirectory("suite")
         try folder.write(

@@ -29,7 +29,7 @@ struct SyntaxSlipTests {
         #expect(error?.message == "the text is compressed (gzip, zlib or zstd); write it uncompressed")
     }
 
-    // C#'s `Encoding.Unicode`, among others, writes no byte order mark.
+    // Some encoders, such as C#'s `Encoding.Unicode.GetBytes`, write no byte order mark.
     @Test(arguments: ["{\"a\":1}", "[1]", "{ }"]) func otherEncodingsAreDetected(_ text: String) {
         for mark in ["", "\u{FEFF}"] {
             let utf16 = Array((mark + text).utf16)

@@ -129,8 +129,8 @@ import YAML
         }
         // Only a lasting stall may restart a worker.
         let liveness = try #require(container["livenessProbe"])
-        let patience = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
-        #expect(patience > StallDetector.iterationSecondsMax)
+        let restartSeconds = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
+        #expect(restartSeconds > StallDetector.iterationSecondsMax)
     }
 
     // Kubernetes and Docker kill a worker after the stop timeout. The broker then redelivers the worker's
@@ -325,7 +325,7 @@ import YAML
         #expect(words.first == "/usr/bin/martlet")
         let status = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
         #expect(status.options == StatusCommand.Options(isJSON: true))
-        // The folder of the worker's socket is a tmpfs.
+        // The folder of the worker's socket is in a volume of the container.
         let folder = try #require(file.values("ENV", of: "martlet").first?.split(separator: "=").last)
         #expect(ControlSocket.folder(of: 1) { $0 == "RUNTIME_DIRECTORY" ? String(folder) : nil } == folder)
         let mounts = try Self.container().mounts
@@ -370,7 +370,7 @@ import YAML
         try #require(try objects(path).first { $0.root["kind"]?.string == kind })
     }
 
-    /// Returns the worker's container.
+    /// Returns the worker's container and its mount paths.
     private static func container() throws -> (value: JSONValue, mounts: Set<String>) {
         let deployment = try object("Deployment", in: "base/deployment.yaml")
         let value = try #require(deployment.root.at(pointer: "/spec/template/spec/containers/0"))

@@ -4,7 +4,8 @@ import Testing
 extension Program {
     /// Parses the command line of a command.
     ///
-    /// - Throws: `UsageError`, or an issue if the command line belongs to another command.
+    /// - Throws: `UsageError` if the command line is wrong or prints a text; `ExpectationFailedError` if it belongs to
+    ///   another command.
     func command<Expected: Command>(
         _ words: [String], defaults: [String: OptionDefault] = [:], as type: Expected.Type = Expected.self
     ) throws -> Expected {

@@ -80,7 +80,7 @@ import Testing
         #expect(line.split(separator: " ").prefix(4) == ["reply", "abc", "com.example.shop", "refused"])
     }
 
-    /// Less important columns are omitted first. Ids are shortened last.
+    /// Less important columns are omitted first. IDs are shortened last.
     @Test(arguments: [
         (137, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"), (126, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"),
         (125, "KIND ID APP OUTCOME STATUS CODE AGE"), (114, "KIND ID APP OUTCOME CODE AGE"),

@@ -16,7 +16,7 @@ import Testing
 /// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum ChangingWorkerTests {}
 
-/// Tests of the tools: the simulator with its page, the validator, and the operator commands.
+/// Tests that need no worker, such as those of the simulator, its page, and the operator commands.
 ///
 /// The tests run one at a time, concurrently with the tests of the worker.
 @Suite(.serialized, .timeLimit(.minutes(10))) enum ToolTests {}

@@ -94,7 +94,7 @@ import Testing
         return (groups, others)
     }
 
-    // Retired lanes run for hours if they cannot publish, and may have to push again.
+    // Retired lanes may run for hours if they cannot publish, and may push again.
     @Test func keysOfRetiredLanesStayInUse() throws {
         let (groups, others) = try groups(EpollLoop())
         groups.retired = others

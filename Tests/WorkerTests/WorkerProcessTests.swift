@@ -235,7 +235,7 @@ private struct Stage {
         try await martlet("publish", "--config", directory.file("martlet.yaml"), directory.file("request.json"))
     }
 
-    /// Returns the bodies of `count` results from their queue.
+    /// Consumes `count` results and returns their bodies.
     func results(count: Int) async throws -> [String] {
         try await BrokerClients.consume(count, from: "\(prefix).results", at: broker.url)
             .map { String(decoding: $0.body, as: UTF8.self) }

@@ -75,7 +75,7 @@ public final class AMQPChannel {
     /// Whether the handler has set the channel up.
     var isSetUp: Bool { machine.isSetUp }
 
-    /// Whether the channel is set up and its stream has not ended.
+    /// Whether the channel is set up and its connection is open.
     var isUsable: Bool { machine.isSetUp && connection.isOpen }
 
     /// Whether a message can be published now.

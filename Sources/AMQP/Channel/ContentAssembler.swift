@@ -36,7 +36,7 @@ package struct ContentAssembler {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    /// Whether content frames are due. A method is then a violation.
+    /// Whether a message is incomplete or has not been removed yet. A method is then a violation.
     package var isBusy: Bool {
         switch state {
         case .idle: false

@@ -85,7 +85,7 @@ public final class BrokerConnection {
     /// Whether the connection is open, and the broker accepts publishes on it.
     var acceptsPublishes: Bool { machine.acceptsPublishes && frames?.isActive == true }
 
-    /// Whether the login has succeeded and the stream has not ended.
+    /// Whether the login has succeeded and the connection is neither closing nor lost.
     var isOpen: Bool { machine.isOpen && frames?.isActive == true }
 
     private func handle(_ event: ConnectionMachine.Event) {

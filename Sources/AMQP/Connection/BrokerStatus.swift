@@ -11,8 +11,9 @@ public enum BrokerStatus: Sendable, Hashable {
     /// An open connection or channel on which the broker currently accepts no publishes, such as during a memory or
     /// disk alarm. The reason is the broker's text.
     case blocked(reason: String)
-    /// A failed connection or channel. The next attempt follows after the delay. A channel that exceeds the broker's
-    /// channel limit has a delay of zero, and waits for the next connection.
+    /// A failed connection or channel, or a channel whose consumer the broker has ended. The next attempt follows after
+    /// the delay. A channel that exceeds the broker's channel limit has a delay of zero, and waits for the next
+    /// connection.
     case waiting(AMQPError, delay: Duration)
     /// A channel whose connection is lost. The connection's status has the reason.
     case disconnected

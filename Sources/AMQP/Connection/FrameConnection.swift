@@ -212,7 +212,7 @@ final class FrameConnection: ByteStreamHandler {
         case .send:
             writer.heartbeat()
             flushAfterIteration()
-        case .fail: return reset(AMQPError(.timedOut, "the broker was silent for two heartbeats"))
+        case .fail: return reset(AMQPError(.timedOut, "the broker was silent for two heartbeat timeouts"))
         }
         scheduleBeat(heartbeat)
     }

@@ -78,8 +78,8 @@ package struct AckWindow {
     package var hadDeliveries: Bool { next > 1 }
     /// The tag of the next delivery.
     package var nextTag: UInt64 { next }
-    /// The number of deliveries that are unacknowledged at the broker, including those whose acknowledgment has not
-    /// been sent. An acknowledgment in `acks` counts as one delivery, even if it is `multiple`.
+    /// The number of deliveries that are open or whose acknowledgment has not been sent. An acknowledgment in `acks`
+    /// counts as one delivery, even if it is `multiple`.
     package var unacknowledgedCount: Int { openCount + doneCount + acks.count }
 
     /// Returns the number of unacknowledged deliveries from `tag` on, counted in the same way.

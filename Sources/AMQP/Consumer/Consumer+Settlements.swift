@@ -77,7 +77,7 @@ extension Consumer {
         }
     }
 
-    /// Sends the settlements that are due.
+    /// Sends the settlements that are due. Does nothing while the consumer withholds settlements for a pause.
     ///
     /// - Parameter all: whether to also send the acknowledgments that wait for older deliveries.
     func sendSettlements(all: Bool) {

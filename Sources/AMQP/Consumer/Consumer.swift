@@ -4,11 +4,13 @@ public import EventLoop
 /// channel or the queue.
 ///
 /// If the queue does not exist, the consumer retries until the queue exists. Each delivery must be settled:
-/// acknowledged, rejected or requeued. Acknowledgments are collected and sent at the end of the event-loop iteration.
+/// acknowledged, rejected or requeued. Acknowledgments are collected and sent at the end of an event-loop iteration, as
+/// `AckWindow` decides.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
-    /// The size of the unsettled deliveries in bytes: bodies, exchanges, routing keys and properties.
+    /// The size of the unsettled deliveries in bytes: bodies, exchanges, routing keys and properties. Unsettled
+    /// deliveries of lost channels count, too.
     public internal(set) var bodyBytesInFlight = 0
     /// The number of settlements without effect. The delivery was settled before, or its channel is lost and the
     /// broker redelivers the message.
@@ -23,8 +25,8 @@ public final class Consumer: ChannelHandler {
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer
     let retryTimer: DeadlineTimer
-    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag, because RabbitMQ 3.10
-    /// and 3.11 crash a channel that reuses a tag while deliveries with this tag are unsettled (rabbitmq-server#5927).
+    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag. In RabbitMQ 3.10 and
+    /// 3.11, a channel crashes if it reuses a tag while deliveries with this tag are unsettled (rabbitmq-server#5927).
     var consumerNumber = 0
     var consumerTag: String { "martlet-\(consumerNumber)" }
     /// The lowest delivery tag that may belong to the current consumer.

@@ -34,7 +34,7 @@ public struct IncomingMessage: Sendable {
     public var properties: MessageProperties { content.properties }
 }
 
-/// The identity of a delivery at its consumer. The consumer ignores tags from lost channels.
+/// The identity of a delivery at its consumer. The consumer sends no settlement for a tag from a lost channel.
 public struct DeliveryTag: Sendable, Hashable {
     /// The broker's number of the delivery, counted from 1 on each channel.
     package var number: UInt64

@@ -96,7 +96,8 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
-    /// publish. Before these calls, calls `prepare` for some waiters whose publishes are likely to complete soon.
+    /// publish. Before each of these calls, calls `prepare` for a later waiter, if any, whose publish is likely to
+    /// complete soon.
     ///
     /// Returns false if the confirm violates the protocol, because it covers no unconfirmed publish or its number is
     /// not in use yet. With `multiple`, the number 0 covers all publishes and is always valid.

@@ -30,7 +30,7 @@ public struct OutgoingMessage: Sendable, Hashable {
     /// begin with `x-`.
     public var headers: FieldTable
 
-    /// Creates a message. The initializer is inlined, because a call would copy all members.
+    /// Creates a message. The initializer is inlinable, because a call would copy all members.
     @inlinable package init(
         exchange: String, routingKey: String, content: ArraySlice<UInt8>, messageID: String,
         correlationID: String? = nil, contentType: String? = "application/json", type: String? = nil,

@@ -181,7 +181,8 @@ public final class Publisher: ChannelHandler {
         completions.append(Completion(receiver: receiver, outcome: outcome))
     }
 
-    /// Notifies the receivers of `completions`. Call this function last, because a receiver may call `publish` again.
+    /// Notifies the receivers of `completions`. Call this function after all changes of state, because a
+    /// receiver may call `publish` again.
     ///
     /// Calls are not nested. One confirm may complete thousands of messages whose receivers all publish, and nested
     /// calls could exhaust the stack.
@@ -206,9 +207,9 @@ public final class Publisher: ChannelHandler {
         return isOpen
     }
 
-    /// Records a refusal, and replaces the channel if the broker has refused everything for the configured time. The
-    /// replacement makes the outcome of messages in flight unknown. The oldest of these messages must therefore have
-    /// been in flight for the same time.
+    /// Records a refusal, and replaces the channel if the broker has refused every message for too long
+    /// (`PublisherConfiguration.refusedSecondsMax`). The replacement makes the outcome of messages in flight unknown.
+    /// The oldest of these messages must therefore have been in flight for the same time.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now

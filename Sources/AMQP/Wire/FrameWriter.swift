@@ -162,7 +162,7 @@ extension OutgoingMessage {
             + (expirationMilliseconds == nil ? 0 : Self.expirationBytesMax)
     }
 
-    /// The size of a length byte and of a 64-bit number with its sign as text.
+    /// The largest size of an encoded expiration in bytes: a length byte, and a signed 64-bit number as text.
     private static let expirationBytesMax = 1 + 20
 
     fileprivate func properties(_ pool: EncodingPool) -> amqp_basic_properties_t {

@@ -45,9 +45,9 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// Returns the sum of the hashes of all headers that do not begin with `x-`, and of the encoded properties that
-    /// follow the headers (from `delivery-mode` to `cluster-id`). The order of the headers does not matter. Returns 0
-    /// if the properties cannot be decoded.
+    /// Returns the sum of the hashes of all headers that do not begin with `x-`, and of the hash of the encoded
+    /// properties that follow the headers (from `delivery-mode` to `cluster-id`). The order of the headers does
+    /// not matter. Returns 0 if the property list is truncated before or within the headers.
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -77,7 +77,7 @@ public struct MessageProperties: Sendable {
         }
     }
 
-    /// Reads the flags that show which properties are present; nil if the property list is truncated.
+    /// Reads the flags that show which properties are present; nil if the flags are truncated.
     private func flags(_ reader: inout WireReader) -> UInt16? {
         reader.bytes(start) == nil ? nil : reader.propertyFlags()
     }

@@ -15,14 +15,14 @@ final class APNSConnection: HTTP2ClientDelegate {
         var sentAt: MonotonicTime
         /// The last HTTP status, of the answer or of an interim response; 0 before the first status.
         var status = 0
-        /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has one.
+        /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has this header.
         var hasID = false
-        /// The body and header values; nil if the answer has neither, for example if production accepts a device
-        /// push.
+        /// The body and the stored header values; nil if the answer has none of these, for example if production
+        /// accepts a device push.
         var details: Details?
     }
 
-    /// The body and header values of an answer.
+    /// The body and the stored header values of an answer.
     private final class Details {
         var body: [UInt8] = []
         var uniqueID: String?
@@ -209,7 +209,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
         defer { sendPing() }
-        // The status has arrived, so the push has its answer. Only END_STREAM is missing.
+        // The status has arrived, so the push has its answer. Only the rest of the answer is missing.
         guard open.status < 200 else { return client.reset(open.stream, .cancel) }
         switch client.progress(of: open.stream) {
         case .buffered:

@@ -12,8 +12,8 @@ public struct ReconnectPolicy: Sendable {
         /// failure, the upper bound of the random delay doubles, up to `delaySecondsMax`.
         ///
         /// In addition, 1 to 1.5 times this value must pass after the end of each failed attempt. If an attempt fails
-        /// at one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of the start
-        /// of the failed one.
+        /// at one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt starts at most 10 s after the start of
+        /// the failed attempt.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
         /// Maximum number of connects per minute. Half of these connects may be immediate, and the others are spread

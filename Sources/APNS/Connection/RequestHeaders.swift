@@ -4,8 +4,8 @@ import HTTP2
 
 /// A writer of the header fields of requests on one connection.
 ///
-/// HPACK indexes fields that rarely change on a connection. The path and the provider token are never indexed. Of a
-/// field that differs with each request, such as the ID, only the first occurrence is indexed, so that the field's name
+/// Fields that rarely change on a connection are indexed (HPACK). The path and the provider token are never indexed. Of
+/// a field that differs with each request, such as the ID, only the first occurrence is indexed. The field's name thus
 /// enters the peer's table (Apple, "Sending notification requests to APNs").
 struct RequestHeaders {
     let authority: [UInt8]
@@ -68,7 +68,7 @@ struct RequestHeaders {
         }
     }
 
-    /// Writes the header fields of a broadcast. These always include priority and expiration, which broadcasts
+    /// Writes the header fields of a broadcast. The fields always include priority and expiration, which broadcasts
     /// require (Apple, "Sending broadcast push notification requests to APNs").
     private mutating func writeBroadcast(
         _ request: APNSRequest, channel: ArraySlice<UInt8>, to block: inout HeaderBlock

@@ -32,9 +32,9 @@ public struct StreamGate: Sendable {
         case authenticated
         /// An answer that does not show that APNs accepted the credential.
         case answered
-        /// A refusal of the stream by the peer.
+        /// A refusal of the stream by the peer, or a request that was not sent.
         case refused
-        /// The end of the connection before the answer.
+        /// An end without an answer, after the connection was lost or stopped accepting streams.
         case cutOff
         /// Another end without an answer.
         case other
@@ -45,7 +45,7 @@ public struct StreamGate: Sendable {
     /// The configured limit.
     private let streamsMax: Int
     private let startsProbing: Bool
-    /// The limit in the peer's SETTINGS; nil if they contain none.
+    /// The limit in the peer's SETTINGS; nil before the SETTINGS, or if they contain no limit.
     private var peerStreamsMax: Int?
 
     /// Creates the gate of a connection that has not received the peer's SETTINGS.

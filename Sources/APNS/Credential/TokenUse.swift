@@ -2,9 +2,9 @@ import EventLoop
 
 /// The choice of the provider token that one connection sends.
 ///
-/// APNs refuses a connection that changes its token more than once in 20 minutes (`TooManyProviderTokenUpdates`). A
-/// connection therefore keeps a token for at least `gapSeconds`. If the token becomes too old during this time, the
-/// connection must be replaced.
+/// APNs refuses pushes on a connection that changes its token more than once in 20 minutes
+/// (`TooManyProviderTokenUpdates`). A connection therefore keeps a token for at least `gapSeconds`. If the token
+/// becomes too old during this time, the connection must be replaced.
 ///
 /// The type is pure. Callers pass the time (`Now.sinceBoot`) and the newest token's generation.
 struct TokenUse: Sendable {

@@ -16,13 +16,13 @@ extension APNSPool {
         }
     }
 
-    /// Stops connecting without a push.
+    /// Ends ``probe()``. The pool then connects only for pushes.
     public func stopProbing() {
         loop.assertOnLoop()
         machine.stopProbing()
     }
 
-    /// Drains all current connections. Later pushes use new ones.
+    /// Drains all current connections. Later pushes use new connections.
     public func retireConnections() {
         loop.assertOnLoop()
         for slot in machine.retire() { connections[slot]?.drain() }
@@ -104,7 +104,7 @@ extension APNSPool {
                 .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
                 .apnsReason: goAwayReason.map { .string($0) }, .error: error.map { .string($0.message) },
             ])
-        let error = error ?? TransportError(.reset, goAwayReason ?? "connection closed before it was ready")
+        let error = error ?? TransportError(.reset, goAwayReason ?? "the connection was closed")
         let event = machine.closed(connection.slot, error, loop.now.monotonic, random: loop.nextRandom)
         if error.code == .certificateRefused {
             refused(.handshake(error.message))

@@ -5,9 +5,9 @@ import Telemetry
 
 /// Pushes that wait for a provider token, and pushes whose token was refused.
 extension APNSPool {
-    /// Applies a reply to ``TokenSupply/requestNewer``, or a scheduled new token. With a new token, the pool sends the
-    /// pushes that wait for a token and the pushes whose token was refused, as soon as streams are free. Otherwise, the
-    /// pool completes these pushes.
+    /// Applies a reply to ``TokenSupply/requestNewer``, or a scheduled new token. Some pushes wait for a token, and
+    /// others had their token refused. With a new token, the pool sends these pushes as soon as streams are free.
+    /// Otherwise, the pool completes them.
     public func apply(_ update: ProviderTokenUpdate) {
         loop.assertOnLoop()
         tokens?.apply(update)

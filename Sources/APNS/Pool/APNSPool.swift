@@ -4,11 +4,11 @@ public import EventLoop
 import HTTP2
 public import Telemetry
 
-/// The connections of a lane to one APNs endpoint with one credential. The pool opens connections as needed,
+/// The connections of one event loop to one APNs endpoint with one credential. The pool opens connections as needed,
 /// distributes pushes over the connections, and replaces connections that end. `PoolMachine` makes the decisions.
 ///
-/// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration`
-/// limits how long a push waits for a stream (before each resend again), for a token, and for its answer.
+/// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration` limits how long a
+/// push waits for a stream (before each resend again), for a token, and for its answer.
 public final class APNSPool {
     /// Number of priorities. Priorities are from 0 to one less than this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax
@@ -93,9 +93,9 @@ public final class APNSPool {
     /// - Parameters:
     ///   - priority: from 0 (urgent) to ``prioritiesMax`` - 1. Waiting pushes are sent in order of priority, and a
     ///     part of the streams is reserved for priority 0.
-    ///   - onFreshConnection: sends the push as the first one of a new connection, since APNs binds a connection to
-    ///     the topics that were allowed at its first push. If APNs accepts the push, older connections are drained;
-    ///     otherwise, the new one is.
+    ///   - onFreshConnection: sends the push as the first push of a new connection. APNs binds a connection to the
+    ///     topics that were allowed at its first push. If APNs accepts the push, the pool drains the older connections.
+    ///     Otherwise, the pool drains the new connection.
     ///   - timing: receives the times of sending and of the answer.
     public func send(
         _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil
@@ -135,8 +135,8 @@ public final class APNSPool {
         shrinkTimer = nil
     }
 
-    /// Stops accepting pushes, closes all connections, and releases the handler. The outcome of a push in flight is
-    /// `unknown`, or `notSent` if its request was not completely written.
+    /// Stops accepting pushes, closes all connections, and releases the handler. The outcome of a push in flight
+    /// without an answer is `unknown`, or `notSent` if its request was not completely written.
     public func close() {
         stopAccepting()
         for connection in connections { connection?.close() }
@@ -227,8 +227,8 @@ public final class APNSPool {
     }
 
     /// Sends the push that the connection was opened for. If no such push waits anymore, allows any push on the
-    /// connection. Does nothing while a push is in flight on the connection. APNs binds the connection to the topics of
-    /// its first push, and further SETTINGS may arrive before the answer to that push.
+    /// connection. Does nothing while a push is in flight on the connection. APNs binds the connection to the topics
+    /// that were allowed at its first push, and further SETTINGS may arrive before the answer to that push.
     func sendFresh(on slot: Int) {
         guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
             return

@@ -1,15 +1,15 @@
 public import APNSProtocol
 
-/// The configuration of an ``APNSPool``. A pool serves one environment and endpoint with one credential, since APNs
-/// binds a connection to its certificate, or to the team and key of its first push.
+/// The configuration of an ``APNSPool``. A pool serves one environment and endpoint with one credential. APNs binds a
+/// connection to its certificate, or to the team and key of its first push.
 public struct PoolConfiguration: Sendable {
     public var environment: APNSEnvironment
     public var credential: Credential
     /// Value of `:authority`: the host name, and the port unless it is 443.
     public var authority: String
 
-    /// Maximum number of connections that accept pushes. One more may be opened for a push that must be the first on
-    /// its connection, or if the first push of a connection remains unanswered.
+    /// Maximum number of connections that accept pushes. The pool may open one more for a push that must be the
+    /// first on its connection, or if the first push of a connection stays unanswered.
     public var connectionsMax = 2
     /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random;
     /// otherwise, many pools would drain connections, and later reconnect, at the same time.

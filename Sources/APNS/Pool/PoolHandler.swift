@@ -4,6 +4,6 @@ open class PoolHandler {
     public init() {}
 
     /// Receives an event. Called on the loop's thread when the state of a connection has changed, or as the answer to
-    /// ``APNSPool/probe()``. Never called from within a method of the pool.
+    /// ``APNSPool/probe()``. Never called from within a public method of the pool.
     open func received(_ event: PoolEvent) {}
 }

@@ -58,7 +58,7 @@ struct PoolMachine: Sendable {
     private(set) var begun = 0
     private var isAccepting = true
     private var isProbing = false
-    /// The last time when the load needed all connections, or when the pool drew ``shrinkWait``.
+    /// The last time when the load needed all connections, or when ``shrinkWait`` was drawn.
     private var lastNeeded = MonotonicTime(nanoseconds: .min)
     /// The earliest time at which `streamBegan` may return true again.
     private var nextGrowth = MonotonicTime(nanoseconds: .min)
@@ -81,7 +81,7 @@ struct PoolMachine: Sendable {
 
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
-    /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream for it.
+    /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream.
     /// Skips connections that are reserved for one push.
     func choose(priority: UInt8, _ now: MonotonicTime) -> Int? {
         var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest?.at == now ? latest?.slot : nil)
@@ -103,8 +103,8 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Returns the next step to remove connections that the load does not need. Called when a connection is up, and
-    /// at each time that the function returned as `later`.
+    /// Returns the next step to remove connections that the load does not need. Called after SETTINGS of
+    /// APNs, and at each time that the function returned as `later`.
     ///
     /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
@@ -142,8 +142,7 @@ struct PoolMachine: Sendable {
         if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Returns the next step to serve the demand. With `open`, has added the connection and counted the connect. Called
-    /// after each change of the demand or of a connection.
+    /// Returns the next step to serve the demand. Before it returns `open`, adds the connection and counts the connect.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -297,8 +296,8 @@ struct PoolMachine: Sendable {
 
     /// Records the outcome of a push that required a new connection. Returns the slots of the connections to drain.
     ///
-    /// If APNs accepted the push, the older connections are drained, because APNs bound them to the topics of their
-    /// first push. Otherwise, the connection that was opened for the push is drained.
+    /// If APNs accepted the push, the older connections are drained, because APNs bound them to the topics that
+    /// were allowed at their first push. Otherwise, the connection that was opened for the push is drained.
     mutating func freshEnded(_ slot: Int, isAccepted: Bool) -> [Int] {
         guard let member = members[slot] else { return [] }
         guard isAccepted else { return [slot] }

@@ -20,9 +20,9 @@ struct PoolMember: Sendable {
     /// Whether APNs has accepted the provider token or the certificate on the connection. Answers that arrive while the
     /// connection drains do not count.
     private(set) var isAuthenticated = false
-    /// Whether APNs has answered a push on the connection.
+    /// Whether a push on the connection got an answer, from APNs or from a proxy.
     private(set) var isAnswered = false
-    /// Whether the connection ended while a push was in flight.
+    /// Whether a stream of the connection ended as ``StreamGate/End/cutOff``.
     private var wasCutOff = false
     /// Whether the pool drained the connection.
     private(set) var wasDrained = false

@@ -7,7 +7,7 @@ public struct PoolMetrics: Sendable {
     public let stream: Histogram
     /// Time from the start of the stream until the answer.
     public let answer: Histogram
-    /// Number of connects, including failed ones.
+    /// Number of connects, including failed connects.
     public let connects: Counter
     /// Number of resends within the pool, for the causes in ``ResendPolicy``.
     public let resent: Counter

@@ -23,7 +23,7 @@ struct PoolTokens {
     private var requestedGeneration: Int?
     private let request: (TokenRefusal) -> Void
 
-    /// Creates the tokens of a key.
+    /// Creates the tokens of a pool that uses this key.
     ///
     /// - Parameter supply: nil if the pool signs with the key.
     init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {
@@ -85,8 +85,8 @@ struct PoolTokens {
 public struct TokenSupply: Sendable {
     /// The initial token. Later tokens arrive through ``APNSPool/apply(_:)``.
     public var first: ProviderToken
-    /// A closure that the pool calls on its loop when APNs has refused the newest token, or when that token is too old
-    /// to be sent. The reply arrives through ``APNSPool/apply(_:)``.
+    /// A closure that the pool calls on its loop when the newest token was refused or is too old to be sent. The reply
+    /// arrives through ``APNSPool/apply(_:)``.
     public var requestNewer: @Sendable (TokenRefusal) -> Void
 
     public init(first: ProviderToken, requestNewer: @escaping @Sendable (TokenRefusal) -> Void) {

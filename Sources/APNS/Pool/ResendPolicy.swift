@@ -1,7 +1,7 @@
 import APNSProtocol
 
-/// A pure table that determines whether the pool sends a push again. A resend requires that APNs has not processed
-/// the push, and that another connection or token solves the problem immediately.
+/// A pure table that determines whether the pool sends a push again. A resend requires that APNs has not processed the
+/// push, and that another connection or token can solve the problem immediately.
 struct ResendPolicy: Sendable {
     /// The resends of a push so far.
     struct Tries: Sendable, Hashable {

@@ -18,14 +18,14 @@ public final class APNSRequest: Sendable {
     }
 
     public let target: Target
-    /// Value of `apns-topic`: the bundle ID with the suffix of the push type. For a broadcast or a channel management
-    /// request, the plain bundle ID, which is part of the path.
+    /// Value of `apns-topic`: the bundle ID with the suffix of the push type, if any. For a broadcast or a channel
+    /// management request, the plain bundle ID, which is part of the path.
     public let topic: [UInt8]
     public let pushType: PushType
     /// Value of `apns-priority`. If nil, a device push omits the header, so APNs assumes 10; a broadcast sends 10.
     public let priority: Priority?
-    /// UNIX seconds until which APNs may store the push; 0 requests one attempt. If nil, a device push omits the
-    /// header; a broadcast sends 0, which every channel accepts.
+    /// UNIX seconds until which APNs may store the push; with 0, APNs does not store the push. If nil, a device push
+    /// omits the header; a broadcast sends 0, which every channel accepts.
     public let expiration: Int64?
     /// UNIX seconds from which the request must not be sent, regardless of `expiration`; nil sets no such bound.
     public let deadline: Int64?
@@ -60,7 +60,7 @@ public final class APNSRequest: Sendable {
     var isAboutChannels: Bool { if case .channels = target { true } else { false } }
 
     /// UNIX seconds from which the request must not be sent; nil sets no limit. An expiration of 0 sets no limit
-    /// either, because it requests one attempt now.
+    /// either, because it only prevents storage by APNs.
     var sendingEnd: Int64? { Self.earlier(expiration == 0 ? nil : expiration, deadline) }
 
     /// Returns whether the request must no longer be sent.
@@ -69,7 +69,7 @@ public final class APNSRequest: Sendable {
         return sendingEnd <= unixSeconds()
     }
 
-    /// UNIX seconds until which the request may be sent again; 0 requests one attempt, and nil sets no limit.
+    /// UNIX seconds until which the request may be sent again; 0 allows no resend, and nil sets no limit.
     public var retryDeadline: Int64? { Self.earlier(expiration, deadline) }
 
     static func earlier(_ first: Int64?, _ second: Int64?) -> Int64? {

@@ -7,7 +7,7 @@ public final class ChannelAnswer: Sendable, Hashable {
     public let channelID: String?
     /// The storage policy of the channel that was read; nil if the body contains no known policy.
     public let storagePolicy: ChannelRequest.StoragePolicy?
-    /// The IDs of all channels; empty for an empty body, nil if the body contains no list.
+    /// The IDs of all channels; empty for an empty body, nil if the body has no member `channels`.
     public let channels: [String]?
 
     /// Creates an answer from the header value and the body.

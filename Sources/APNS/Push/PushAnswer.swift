@@ -7,7 +7,7 @@ public struct PushAnswer: Sendable, Hashable {
     /// with status 200. Another body that does not have the form of APNs becomes an unknown reason, truncated.
     public var reason: Reason?
     /// Whether the answer counts as an answer of APNs, because of its status, its headers or the form of its body. If
-    /// false, a proxy may have sent it.
+    /// false, a proxy may have sent the answer.
     public var isFromAPNS: Bool
     /// The number of the connection that received the answer. Unique within the pool.
     public var connection: Int
@@ -17,7 +17,7 @@ public struct PushAnswer: Sendable, Hashable {
     /// Value of `apns-unique-id`. The sandbox sends the header in all answers to pushes, production only in
     /// answers to broadcasts.
     public var apnsUniqueID: String?
-    /// Value of `apns-request-id`, which answers to broadcasts contain.
+    /// Value of `apns-request-id`; nil if the answer has no such header.
     public var apnsRequestID: String?
     /// The contents of a successful channel management answer; nil for other answers.
     public var channel: ChannelAnswer?

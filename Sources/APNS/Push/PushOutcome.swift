@@ -30,7 +30,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     case noToken
     /// A refusal of the certificate by APNs.
     case certificateRefused(CertificateRefusal)
-    /// The expiration of the push while it waited in the pool.
+    /// The expiration of the push before it was sent.
     case expired
     /// A value that is not valid in a header, such as a device token with characters other than hexadecimal digits.
     /// Sending the request again does not help.
@@ -42,10 +42,10 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
         case .noConnection: "no connection was available in time"
         case .notWritten: "the connection could not write the request in time"
         case .overloaded: "too many requests wait for a connection"
-        case .refused: "APNs refused the stream of the request several times"
+        case .refused: "APNs refused the stream, or the connection ended, each time that the request was sent"
         case .noToken: "no provider token could be signed; check the key and this machine's clock"
         case .certificateRefused: "APNs refused the certificate"
-        case .expired: "the request expired while it waited for a connection"
+        case .expired: "the request expired before it was sent"
         case .malformed: "a value is not valid in an HTTP header"
         }
     }

@@ -33,9 +33,11 @@ struct SimulatorMetrics {
         }
         gauge("requests_in_flight", "Complete requests that wait for a response.", counters.inFlight)
         count("requests_malformed", "Requests reset because they violated HTTP.", counters.requestsMalformed)
-        count("requests_abandoned", "Requests whose stream ended before the response.", counters.requestsAbandoned)
+        count(
+            "requests_abandoned", "Complete requests whose stream ended before the response.",
+            counters.requestsAbandoned)
         count("requests_without_id", "Requests without a valid apns-id or apns-request-id.", counters.requestsWithoutID)
-        count("duplicates", "Requests whose ID an earlier request had.", counters.duplicateIDs)
+        count("duplicates", "Processed requests whose ID an earlier request had.", counters.duplicateIDs)
         count("request_body_bytes", "Bytes of request bodies.", counters.bodyBytes)
         count(
             "streams_refused", "Streams refused because the connection or the simulator was at its limit.",

@@ -28,7 +28,7 @@ enum Listener: CaseIterable {
         }
     }
 
-    /// Port on 127.0.0.1 unless an option sets another address.
+    /// The port of the default address, on 127.0.0.1.
     var defaultPort: UInt16 {
         switch self {
         case .push: 2197

@@ -55,7 +55,7 @@ extension SimulatorCommand {
         option("private-key", "FILE", "PEM file with the key of --certificate"),
         option("accept-unknown-devices", nil, "accept device tokens that are not listed"),
         option("accept-unknown-topics", nil, "accept pushes of every team to every topic"),
-        option("fault-seed", "N", "seed that determines which requests a fault with a share applies to (1)"),
+        option("fault-seed", "N", "seed of the random choices that faults make (1)"),
         option(
             "unregistered-prefix", "HEX", "treat device tokens that begin with HEX as unregistered; may be repeated",
             repetition: .list),

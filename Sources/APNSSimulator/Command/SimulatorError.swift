@@ -10,7 +10,7 @@ struct SimulatorError: Error, Hashable {
 
         var meaning: String {
             switch self {
-            case .usage: "an option is unknown, lacks its value, or has an invalid value"
+            case .usage: "the command line is invalid"
             case .badInput: "a file has invalid content"
             case .noInput: "a file cannot be read"
             case .unavailable: "an address is not available, or the system lacks a resource"

@@ -21,14 +21,15 @@ struct ReportedFault: Sendable {
                 "`\"trigger\": \"connection\"` applies the fault to connections when the simulator accepts them"),
             .member(
                 "match", \.fault.match, FaultMatch.codec.value, omitting: FaultMatch(),
-                "requests to which the fault applies; default: all"),
+                "requests or connections to which the fault applies; default: all"),
             .required("action", \.fault.action, FaultAction.codec.value, "the effect"),
             .member(
                 "share", \.fault.share, .number(0...1), omitting: 1,
-                "fraction of the matching requests, from 0 to 1; `--fault-seed` determines which requests"),
+                "fraction of the matching requests or connections, from 0 to 1; `--fault-seed` determines the selection"
+            ),
             .member(
                 "skip_count", \.fault.skipCount, .int(0...Fault.strikesMax), omitting: 0,
-                "number of matching requests that the fault lets through first"),
+                "number of matching requests or connections that the fault skips first"),
             .optional(
                 "count_max", \.fault.countMax, .int(1...Fault.strikesMax),
                 "maximum number of times that the fault applies: with `skip_count` 4 and `count_max` 1, only to the "

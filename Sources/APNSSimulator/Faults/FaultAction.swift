@@ -65,7 +65,7 @@ public struct FaultGoAway: Sendable, Hashable {
         /// the smaller identifier.
         case id(Int32)
         /// The stream of the n-th oldest open request; the last accepted stream if fewer requests are open; for 0, a
-        /// stream before the oldest open request. The simulator still answers the n oldest requests.
+        /// stream before the oldest open request.
         case first(Int)
     }
 

@@ -21,7 +21,7 @@ extension FaultGoAway {
         ])
 }
 
-/// Debug data as text, or in hexadecimal if it is not UTF-8.
+/// Debug data, either as text or as bytes in hexadecimal.
 private struct DebugData: Sendable {
     var text: String?
     var hex: [UInt8]?
@@ -50,7 +50,7 @@ extension DebugData {
 }
 
 extension ValueCodec<[UInt8]> {
-    /// Returns the codec of one or more bytes in hexadecimal digits.
+    /// Returns the codec of 1 to `bytesMax` bytes in hexadecimal digits.
     fileprivate static func hex(_ bytesMax: Int) -> Self {
         ValueCodec<String>.text(1...2 * bytesMax).mapped(
             "hexadecimal digits",
@@ -65,7 +65,7 @@ extension ValueCodec<[UInt8]> {
 
 extension ValueCodec<FaultGoAway.LastStream> {
     fileprivate static var lastStream: Self {
-        let form = #""last_seen", 0 or an odd number, or {"first": N} for the oldest open requests"#
+        let form = #""last_seen", 0 or an odd stream ID, or {"first": N} for the N oldest open requests"#
         let first = ObjectCodec("a last stream", from: 0, [.required("first", \.self, .int(0...10_000))])
         return Self(
             form,

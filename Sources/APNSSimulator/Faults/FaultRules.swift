@@ -6,7 +6,7 @@ public import JSON
 /// The faults in force, and the choice of the faults that apply to a request or a connection.
 ///
 /// The choice is deterministic. The same faults, seed and requests have the same effects. Each fault has its own
-/// random numbers, so a further fault does not change the requests that other faults select.
+/// random numbers, so adding a fault does not change the requests that earlier faults select.
 public struct FaultRules: Sendable {
     /// Maximum number of faults in force.
     public static let faultsMax = 64

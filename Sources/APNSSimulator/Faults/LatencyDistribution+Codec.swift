@@ -18,7 +18,7 @@ struct LatencyMembers: Sendable {
     var max: Double?
     var median: Double?
     var p99: Double?
-    /// The shape of the distribution; nil for `logNormal`.
+    /// The shape of a distribution with a median; nil means `logNormal`.
     var shape: Shape?
 
     private static let milliseconds = ValueCodec.number(0...LatencyDistribution.millisecondsMax)
@@ -57,7 +57,7 @@ extension LatencyMembers {
             return .logNormal(median: median, p99: p99)
         default:
             throw members.error(
-                "a latency requires constant_ms, or min_ms and max_ms, or median_ms and p99_ms with an optional shape"
+                "a latency requires constant_ms, or min_ms <= max_ms, or median_ms <= p99_ms with an optional shape"
             )
         }
     }

@@ -13,7 +13,7 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     /// A refusal, because the simulator had too many connections or the client's address had too many short
     /// connections.
     case refused
-    /// A close because the client took too long to connect, or to make room for other connections.
+    /// A close to make room for other connections, or because the handshakes exceeded their timeout.
     case sentAway = "sent_away"
     /// A GOAWAY that the simulator sent for a fault or a rule, or a close for a rule.
     case goAway = "goaway"

@@ -14,8 +14,8 @@ public struct Counters: Sendable, Hashable {
         public internal(set) var refused = 0
     }
 
-    /// Number of reasons, in addition to the number of known reasons, that may have their own counters. Known reasons
-    /// always have their own counters.
+    /// Unknown reasons get their own counters until the number of counters is this limit plus the number of known
+    /// reasons. Known reasons always have their own counters.
     static let unknownReasonsMax = 64
 
     /// The time at which counting began, by the machine's clock.
@@ -35,7 +35,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var requestsMalformed = 0
     /// Complete requests whose stream ended before the answer.
     public internal(set) var requestsAbandoned = 0
-    /// Verifications of provider tokens, including failed ones. A token in a connection's cache is not verified again.
+    /// Verifications of provider tokens, including failed ones. Uses of a connection's cached token do not count.
     public internal(set) var tokensVerified = 0
     /// Requests without a valid `apns-id` or `apns-request-id`.
     public internal(set) var requestsWithoutID = 0
@@ -55,7 +55,7 @@ public struct Counters: Sendable, Hashable {
     private var services = Array(repeating: OfService(), count: Service.all.count)
     private var struck: [String: Int] = [:]
     private var ends: [ConnectionEnd: Int] = [:]
-    /// Connections that the admin port closed before their clients received a response.
+    /// Connections that the admin port closed because of a limit, by cause.
     private(set) var adminClosings: [AdminClosing: Int] = [:]
 
     /// Answers with a status of 300 or above and a reason, by reason. Unknown reasons above the limit count as `other`.

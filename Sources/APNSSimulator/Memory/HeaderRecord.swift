@@ -10,8 +10,8 @@ struct HeaderRecord {
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
 
-    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams with
-    /// longer names or values.
+    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams whose
+    /// headers exceed ``Request/headerBytesMax``.
     static func append(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation,
         to store: inout ByteStore
@@ -38,9 +38,9 @@ struct HeaderRecord {
         bytes[position + 1] = UInt8(truncatingIfNeeded: count)
     }
 
-    /// Returns the end of an `authorization` value that must not be logged. For a provider token, the end is the
-    /// signature and the period before it. For any other value, the end is everything from the first space on, or the
-    /// whole value if it contains no space.
+    /// Returns the end of an `authorization` value that must not be logged. In a value with two periods,
+    /// such as a provider token, the end is everything from the second period on. In any other value, the end is
+    /// everything from the first space on, or the whole value if it contains no space.
     static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let period = UInt8(ascii: ".")
         let start = value.index(of: period, from: 0).flatMap { value.index(of: period, from: $0 + 1) }

@@ -4,7 +4,7 @@ import Crypto
 ///
 /// Each of two generations contains at most half of the maximum number of IDs. When the newer generation is full, it
 /// becomes the older generation, and the previous older generation is discarded. The initializer allocates the memory
-/// for all IDs, 32 to 64 bytes each.
+/// for all IDs: 32 to 64 bytes each, or more if the maximum is below 512.
 struct IDSet {
     private var newer: Generation
     private var older: Generation
@@ -40,7 +40,7 @@ struct IDSet {
         return newer.insert(id)
     }
 
-    /// Removes all IDs, and keeps the allocated memory.
+    /// Removes all IDs and resets ``forgotten``. Keeps the allocated memory.
     mutating func removeAll() {
         newer.removeAll()
         older.removeAll()

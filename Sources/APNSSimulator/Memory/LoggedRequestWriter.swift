@@ -92,7 +92,7 @@ private struct RequestWriter {
         json.string(utf8: text)
     }
 
-    /// Writes a header with a numeric value. A value that is not a number is written as text.
+    /// Writes a header value of digits as a number if the number fits in 64 bits. Writes any other value as text.
     private mutating func number(_ name: StaticString, _ text: UnsafeRawBufferPointer?) {
         guard let text else { return }
         json.key(name)

@@ -2,7 +2,8 @@ public import EventLoop
 import Glibc
 import JSON
 
-/// A file with a line of JSON for each request. The lines of an event-loop iteration are written together.
+/// A file with a line of JSON for each request. Lines are buffered until the end of the event-loop iteration, or
+/// until their size reaches a limit.
 public final class RecordFile: ByteStreamHandler {
     /// Number of buffered bytes that causes a write before the iteration ends.
     private static let waitingBytesMax = 65_536

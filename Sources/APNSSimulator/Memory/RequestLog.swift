@@ -3,12 +3,12 @@ import Crypto
 
 /// The newest requests, up to a limit, in two rings: one of small entries and one of bytes.
 ///
-/// Adding a request copies its bytes once. The bytes are decoded only when a client reads the log, or when the request
-/// is recorded or passed to a handler.
+/// Adding a request copies its bytes once. The bytes are decoded only when a client reads the log or waits for a
+/// request, or when the request is recorded or passed to a handler.
 ///
 /// The type is a class, because it manages its memory itself. It is used only on the server's event loop.
 final class RequestLog {
-    /// Size of the byte ring divided by the maximum number of requests. A longer request may replace several old
+    /// Bytes in the byte ring for each request, except in a small log. A longer request may replace several old
     /// requests.
     static let bytesPerRequest = 1536
     private static let bytesMin = 131_072
@@ -46,8 +46,8 @@ final class RequestLog {
 
         fileprivate var bytes: Int { Int(headerBytes) + Int(payloadBytes) + Int(reasonBytes) + Int(faultBytes) }
 
-        /// The request's range in the arena. The range is never empty, because `makeRoom(_:)` removes only requests
-        /// whose ranges overlap the new range.
+        /// The request's range in the arena. The range is never empty, because `makeRoom(_:)` finds the requests to
+        /// remove by their overlap with the new range.
         fileprivate var place: Range<Int> { start..<(start + max(1, bytes)) }
     }
 
@@ -146,7 +146,7 @@ final class RequestLog {
         let bytes = max(1, bytes)
         var start = arenaEnd
         if arena.count - arenaEnd < bytes {
-            // Requests behind the end of the newest request are older than requests at the start of the arena.
+            // Requests from `arenaEnd` on are older than requests at the start of the arena.
             while count > 0, self[entry: oldest].start >= arenaEnd { count -= 1 }
             start = 0
         }

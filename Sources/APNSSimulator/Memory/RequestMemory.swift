@@ -13,8 +13,8 @@ public final class RequestMemory {
     /// Whether requests are kept for ``requests(_:)`` and ``whenRequest(_:within:_:)``.
     public let isLogging: Bool
     /// A handler that receives each request when its answer is decided or the request is found to be malformed. The
-    /// payload's bytes are valid during the call. Requests that were arriving when the handler was set may lack their
-    /// headers.
+    /// payload's bytes are valid only during the call. Requests that were arriving when the handler was set may lack
+    /// their headers.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)? {
         didSet { if log == nil, onRequest != nil { log = RequestLog(requestsMax: 1) } }
     }
@@ -98,8 +98,8 @@ public final class RequestMemory {
     ///
     /// - Parameters:
     ///   - deadline: the timeout; at most ``waitSecondsMax``.
-    ///   - done: called once, unless the wait is canceled: with the matching requests, at least one, possibly before
-    ///     this method returns, or with nil after the timeout.
+    ///   - done: called once, unless the wait is canceled, with one or more matching requests, or with nil after the
+    ///     timeout. The call may happen before this method returns.
     /// - Returns: the wait for ``cancel(_:)``; nil if `done` was already called.
     /// - Throws: `RequestWaitError` if requests are not logged or too many clients wait.
     @discardableResult

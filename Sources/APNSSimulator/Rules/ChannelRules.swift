@@ -111,7 +111,7 @@ struct ChannelRules {
         return policy
     }
 
-    /// Returns a random channel ID, so that a later channel never has the ID of a deleted channel.
+    /// Returns a random channel ID, so that a later channel does not get the ID of a deleted channel.
     private static func makeID(_ random: inout SeededRandom) -> String {
         let bytes = [random.next(), random.next()].flatMap { word in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }

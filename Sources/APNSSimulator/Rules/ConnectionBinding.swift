@@ -1,6 +1,6 @@
 import APNSProtocol
 
-/// The team and keys that a connection is bound to. The first push with a valid token binds the connection to the
+/// The team and keys that a connection is bound to. The first request with a valid token binds the connection to the
 /// key's team, to the apps that the team has at that time, and to a scope of keys (Apple, "Establishing a token-based
 /// connection to APNs").
 struct ConnectionBinding {
@@ -8,7 +8,7 @@ struct ConnectionBinding {
     /// The state's generation when the connection was bound. The connection cannot use apps that were added later.
     private(set) var generation = 0
 
-    /// Admits a push with a token of this key. The first push binds the connection.
+    /// Admits a request with a token of this key. The first request binds the connection.
     ///
     /// - Throws: a refusal if the connection is bound to another team or to an unrelated key.
     mutating func admit(_ key: RegisteredKey, generation: Int, options: RuleOptions) throws(Refusal) {

@@ -39,7 +39,7 @@ struct ConnectionMemory {
     /// Number of verifications of tokens on this connection, including failed ones.
     private(set) var tokensVerified = 0
 
-    /// The key of the connection's first push with a valid token; nil before that push.
+    /// The key of the connection's first request with a valid token; nil before that request.
     var boundKey: RegisteredKey? { binding.firstKey }
 
     init(service: Service = .sandboxPush, signatures: VerifiedSignatures = VerifiedSignatures()) {

@@ -83,7 +83,7 @@ struct DevicePushRules {
         return pushType
     }
 
-    /// Returns the reason for the refusal of a valid priority; nil if the push type allows the priority.
+    /// Returns the reason for the refusal of a valid priority; nil if `options` allow it for the push type.
     private static func refusal(of priority: Priority, _ pushType: PushType?, _ options: RuleOptions) -> Reason? {
         switch (priority, pushType) {
         case (.immediate, .background): options.backgroundImmediateReason

@@ -16,7 +16,7 @@ struct RateLimit {
 
     /// Counts a broadcast to a channel. Returns false if the broadcast exceeds the limit.
     mutating func admits(channelID: String, at now: Now, requestsMax: Int) -> Bool {
-        // The complement distinguishes the hashes of channels from the hashes of device tokens.
+        // Device tokens and channels share the table. Equal hashes of a token and a channel are unlikely.
         let hash = channelID.utf8.reduce(UInt64(5381)) { $0 &* 33 &+ UInt64($1) }
         return admits(~hash, at: now, requestsMax: requestsMax)
     }

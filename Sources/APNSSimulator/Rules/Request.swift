@@ -4,8 +4,8 @@ import HTTP2
 
 /// A received request: its headers and its body, in memory that later requests reuse.
 ///
-/// Values are views into this memory, valid until `reset()`. The mutable state is behind a pointer, because the
-/// exclusivity checks of class properties would take a tenth of a request's time.
+/// Values are views into this memory, valid until the request changes. The mutable state is behind a pointer, because
+/// the exclusivity checks of class properties would take a tenth of a request's time.
 final class Request {
     /// Maximum header bytes of a request. The HTTP/2 session resets streams that exceed the limit.
     static let headerBytesMax = APNSLimits.headerListBytesMax
@@ -25,7 +25,7 @@ final class Request {
         var body = ByteStore()
         var bodyByteCount = 0
         var hasDuplicateHeaders = false
-        /// Whether a header is repeated with a different value.
+        /// Whether a header that the rules read is repeated with a different value.
         var hasContradictions = false
         var id: UUIDValue?
         /// Whether the headers that the rules do not read are also kept, as records for the log.

@@ -20,8 +20,8 @@ extension RuleOptions {
     private static let tokenFields: [ObjectField<RuleOptions>] = [
         .member(
             "token_updates", \.tokenUpdates, .word,
-            "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
-                + "it, `off` sets no limit"),
+            "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, "
+                + "`strict` counts it, `off` sets no limit"),
         .member(
             "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,
             "counts the tokens of each related key separately"),
@@ -106,11 +106,13 @@ extension RuleOptions {
             "other_payload_bytes_max", \.otherPayloadBytesMax, .int(1...APNSLimits.payloadBytesMaxVoIP),
             "maximum payload of an `mdm`, `widgets` or `controls` push"),
         .member(
-            "push_type_case", \.pushTypeCase, .word, "letter case of `apns-push-type`; `any`: case does not matter"),
-        .member("id_case", \.idCase, .word, "letter case of `apns-id`; `exact`: lower case"),
+            "push_type_case", \.pushTypeCase, .word,
+            "letter case of `apns-push-type` in device pushes; `any`: case does not matter"),
+        .member(
+            "id_case", \.idCase, .word, "letter case of `apns-id` and `apns-request-id`; `exact`: lower case"),
         .member(
             "accept_equal_duplicates", \.acceptsEqualDuplicates, .bool,
-            "accepts a header twice if both values are equal"),
+            "accepts a repeated header if all of its values are equal"),
         .member(
             "past_expiration", \.pastExpirationReason, .refusal(.badExpirationDate),
             "refusal of an expiration in the past"),
@@ -139,8 +141,8 @@ extension RuleOptions {
             "how the simulator closes a connection with too many refusals: with or without GOAWAY"),
         .member(
             "short_connections_max", \.shortConnectionsMax, .limit(1...1_000_000),
-            "connections with fewer than ten requests from one address, within `short_connections_window_seconds`, before "
-                + "the simulator refuses the address; null: never"),
+            "connections from one address, with fewer than ten requests each, within "
+                + "`short_connections_window_seconds` before the simulator refuses the address; null: never"),
         .member(
             "short_connections_window_seconds", \.shortConnectionsWindowSeconds, .int(1...1_000_000),
             "window of `short_connections_max`"),

@@ -113,12 +113,12 @@ public struct RuleOptions: Sendable {
     public var powerFirstReason: Reason?
     /// Reason for a `background` push with an alert, a badge or a sound; nil accepts the push.
     public var backgroundContentReason: Reason?
-    /// Reason for a body that is not a JSON object or is declared as compressed; nil accepts the push. A refused
-    /// broadcast always has the reason `BadRequestPayload`.
+    /// Reason for a body that is not a JSON object or is declared as compressed; nil accepts the push. If a
+    /// reason is set, a broadcast with such a body receives `BadRequestPayload` instead.
     public var malformedPayloadReason: Reason? = .payloadEmpty
     /// Maximum payload of `mdm`, `widgets` and `controls`, in bytes. Apple gives no separate figures for these types.
     public var otherPayloadBytesMax = APNSLimits.payloadBytesMax
-    /// Required letter case of `apns-push-type`. The value `exact` requires Apple's spelling.
+    /// Required letter case of `apns-push-type` in device pushes. The value `exact` requires Apple's spelling.
     public var pushTypeCase = LetterCase.exact
     /// Required letter case of `apns-id` and `apns-request-id`. The value `exact` requires lower case, as in Apple's
     /// documentation.
@@ -130,8 +130,8 @@ public struct RuleOptions: Sendable {
     /// Reason for an `apns-expiration` that can only be in milliseconds; nil accepts the push.
     public var millisecondsExpirationReason: Reason?
     /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a
-    /// request is accepted; nil for no limit. The limit has no effect if the gate is off. Observers reported a limit
-    /// of 1 (openradar 27870881, pushy#732).
+    /// request is accepted; nil for no limit. The limit has no effect if the gate is off. Observers saw APNs lower
+    /// the limit after the first refusal (openradar 27870881, pushy#732).
     public var errorsInARowMax: Int? = 50
     /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil
     /// for no limit.

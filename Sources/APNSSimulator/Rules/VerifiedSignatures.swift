@@ -18,7 +18,7 @@ final class VerifiedSignatures {
     ///
     /// - Parameters:
     ///   - token: the complete token.
-    ///   - signedCount: number of its signed bytes.
+    ///   - signedCount: number of signed bytes at the start of the token.
     func isGood(
         _ token: UnsafeRawBufferPointer, signature: [UInt8], signedCount: Int, by key: ES256PublicKey
     ) -> Bool {

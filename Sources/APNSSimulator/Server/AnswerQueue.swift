@@ -26,8 +26,8 @@ struct AnswerQueue<Waiting> {
         var waiting: Waiting?
     }
 
-    /// Minimum number of canceled entries at which they are removed from the heap. They must also be more than half of
-    /// the heap.
+    /// Minimum number of canceled entries before all of them are removed from the heap. The removal also requires that
+    /// more than half of the entries are canceled.
     private static var cancelledMin: Int { 64 }
 
     private var heap: [Entry] = []

@@ -7,7 +7,7 @@ public struct ConnectionSummary: Sendable, Hashable {
     public var service: Service
     /// The time at which the simulator accepted the connection, by the simulator's clock.
     public var sinceUnixMilliseconds: Int64
-    /// The team that the first push with a valid token has bound the connection to; nil before such a push.
+    /// The team that the first request with a valid token has bound the connection to; nil before that request.
     public var teamID: String?
     public var keyID: String?
     public var streamsOpen: Int

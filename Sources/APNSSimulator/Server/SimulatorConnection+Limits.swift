@@ -16,7 +16,7 @@ extension SimulatorConnection {
         }
     }
 
-    /// Sends GOAWAY, and still answers the accepted streams. Does nothing if the connection is already closing.
+    /// Sends GOAWAY, and still answers the accepted streams. Does nothing if ``end`` is set.
     ///
     /// - Parameter lastStreamID: the last stream to answer; nil for all accepted streams.
     func goAway(_ code: HTTP2ErrorCode, _ debug: [UInt8], lastStreamID: Int32? = nil) {

@@ -15,7 +15,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var memory: ConnectionMemory
     /// Whether all requests are answered with 500, unless a fault replaces the answer.
     var isStale = false
-    /// The cause of the end; nil until the simulator decides to close the connection.
+    /// The cause of the end; nil until the simulator closes the connection or sends GOAWAY.
     var end: ConnectionEnd?
     /// Whether the connection is closing immediately, without further requests and answers.
     var isOver = false

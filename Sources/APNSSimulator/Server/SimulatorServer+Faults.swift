@@ -83,7 +83,7 @@ struct FaultedRequest {
     var faultID: String?
     /// The action for the request's connection.
     var connectionAction: FaultAction?
-    /// Whether the request counts as processed.
+    /// Whether the request counts as processed. The ID of an unprocessed request is not remembered.
     var isProcessed = true
 }
 

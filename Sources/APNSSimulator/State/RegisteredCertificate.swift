@@ -4,7 +4,7 @@ public import Crypto
 /// A registered certificate of a provider.
 public struct RegisteredCertificate: Sendable {
     public let certificate: PushCertificate
-    /// The certificate's PEM block, without other parts of the input, which may contain a private key.
+    /// The certificate's PEM block, without the rest of the input, which may contain a private key.
     public let pem: String
     public var teamID: String
     /// Whether TLS refuses connections with the certificate.

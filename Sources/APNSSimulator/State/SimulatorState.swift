@@ -57,7 +57,7 @@ public struct SimulatorState: Sendable {
         generation += 1
     }
 
-    /// Revokes a certificate. TLS refuses connections with it from now on.
+    /// Revokes a certificate. TLS refuses new connections with it from now on.
     public mutating func revokeCertificate(_ fingerprint: SHA256Value) {
         certificates[fingerprint]?.isRevoked = true
         generation += 1
@@ -76,7 +76,7 @@ public struct SimulatorState: Sendable {
         teams.insert(teamID)
         generation += 1
         if !allowsBroadcasts { channels.removeAll(bundleID: bundleID) }
-        // Connections that are already bound accept the app only for its old team.
+        // Connections that are already bound can use the app only if its team has not changed.
         let known = apps[bundleID].flatMap { $0.teamID == teamID ? $0.addedInGeneration : nil }
         apps[bundleID] = App(
             bundleID: bundleID, teamID: teamID, addedInGeneration: known ?? generation,
@@ -129,7 +129,7 @@ public struct SimulatorState: Sendable {
 
     /// Returns a registered device; nil if the token is not registered.
     ///
-    /// - Parameter token: hexadecimal digits in lower case.
+    /// - Parameter token: hexadecimal digits of either case.
     func device(token: [UInt8]) -> Device? { token.withUnsafeBytes { devices[$0] } }
 
     /// Removes a device. Returns the removed device; nil if the token is not registered.
@@ -156,7 +156,7 @@ public struct SimulatorState: Sendable {
         ofToken token: UnsafeRawBufferPointer, bundleID: String, in environment: APNSEnvironment
     ) -> DeviceCondition {
         if let device = devices[token] {
-            // A token of the other environment is unknown here.
+            // A token of the other environment is bad here, regardless of `unknownDevices`.
             if let home = device.environment, home != environment { return .bad }
             return device.bundleID == bundleID ? device.condition : .notForTopic
         }

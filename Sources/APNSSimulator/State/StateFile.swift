@@ -1,7 +1,7 @@
 import JSON
 import YAML
 
-/// A state file in YAML. Error messages contain the line and the column.
+/// A state file in YAML. Error messages about its content contain the line and the column.
 struct StateFile {
     let path: String
     /// The time at which devices became inactive if the file has no time, in milliseconds since 1970.

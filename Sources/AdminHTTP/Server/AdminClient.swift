@@ -9,7 +9,7 @@ final class AdminClient {
 
     /// The peer's host; nil for a Unix socket.
     let host: PeerHost?
-    /// Whether a whole request has arrived whose answer is not queued yet.
+    /// Whether a complete request has arrived, but its answer is not queued yet.
     private(set) var isOwedAnswer = false
     /// The position in the order in which connections began to wait for their clients. A connection waits until its
     /// client sends a request or reads an answer.
@@ -32,7 +32,7 @@ final class AdminClient {
         waitingSince = server.nextWaitNumber()
     }
 
-    /// Starts to watch the connection. The watch lasts until `end()`, which the server must call.
+    /// Starts to watch the connection. The server must call `end()` when the connection ends.
     func begin() {
         watch = DescriptorWatch(
             loop: server.loop, descriptor: descriptor, for: .peerGone, action: { [self] in peerClosed() },

@@ -1,6 +1,7 @@
 /// The limits and trusted names of an admin endpoint.
 public struct AdminConfiguration: Sendable {
-    /// Accepted names in a `Host` header, without port, besides `localhost`, `127.0.0.1` and `[::1]`.
+    /// Accepted names in a `Host` header, without port, besides the listening address, `localhost`, `127.0.0.1` and
+    /// `[::1]`.
     public var hostNames: [String] = []
     /// Whether the endpoint accepts any `Host` header. Beyond loopback, clients may use names and addresses that the
     /// process cannot know. The operator controls which clients can connect.

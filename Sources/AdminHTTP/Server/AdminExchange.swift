@@ -19,8 +19,8 @@ public final class AdminExchange {
 
     /// The request, which is complete when the endpoint's handler receives the exchange.
     public internal(set) var request = AdminRequest()
-    /// A closure that is called if the client disconnects, or the connection or the endpoint is closed, before an
-    /// answer.
+    /// A closure that is called if the client disconnects, or the connection or the endpoint is closed, before the
+    /// handler has answered.
     public var onAbandoned: (() -> Void)?
 
     private let server: AdminServer
@@ -109,7 +109,8 @@ public final class AdminExchange {
         } else if let target {
             request = AdminRequest(method: head.method, target: target, contentType: head.contentType)
         } else {
-            stage = .refused(.error(400, "the path must begin with / and its percent-escapes must be valid UTF-8"))
+            stage = .refused(
+                .error(400, "the path must begin with /, and path and query must be percent-encoded UTF-8"))
         }
     }
 
@@ -165,7 +166,7 @@ public final class AdminExchange {
 
 extension AdminResponse {
     fileprivate static let overloaded = AdminResponse.error(
-        503, "too many requests are pending; try again later")
+        503, "too many requests or bytes are pending; try again later")
 
     /// The refusal of a request whose length is ambiguous. The next bytes may not be the start of another request, so
     /// the connection closes after the answer.

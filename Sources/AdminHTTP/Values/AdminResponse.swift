@@ -1,11 +1,11 @@
 import Text
 
-/// An answer. The endpoint adds headers that forbid caching and use in pages of other origins.
+/// An answer to a request. The endpoint adds default headers for caching and browser security.
 public struct AdminResponse: Sendable {
     public var status: Int
     public var contentType: String
     public var body: [UInt8]
-    /// Headers other than `Content-Type`. A header here replaces the endpoint's default for caching or security.
+    /// Headers other than `Content-Type`. A header here replaces the endpoint's default header of the same name.
     public var headers: [(name: String, value: String)] = []
 
     public init(status: Int = 200, contentType: String, body: [UInt8]) {
@@ -19,7 +19,7 @@ public struct AdminResponse: Sendable {
         AdminResponse(status: status, contentType: "application/json", body: text)
     }
 
-    /// Returns `{"error":"sentence"}`.
+    /// Returns an answer with the body `{"error":"sentence"}`.
     public static func error(_ status: Int, _ sentence: String) -> AdminResponse {
         var text = #"{"error":""#
         for scalar in sentence.unicodeScalars {
@@ -36,7 +36,7 @@ public struct AdminResponse: Sendable {
 /// A refusal of a request, sent as `{"error":"sentence"}`.
 public struct AdminError: Error, Sendable, Hashable {
     public var status: Int
-    /// The cause and the remedy.
+    /// The cause, and the remedy if there is one.
     public var sentence: String
 
     public init(_ status: Int, _ sentence: String) {

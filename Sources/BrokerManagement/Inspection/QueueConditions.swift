@@ -66,8 +66,8 @@ public struct QueueConditions: Sendable {
         }
     }
 
-    /// Returns the change that ends the refusals. A policy cannot change a limit or an overflow behavior that an
-    /// argument sets.
+    /// Returns the change that ends the refusals. A policy can neither raise a limit nor change an overflow
+    /// behavior that an argument sets.
     private func change(of name: String, _ queue: BrokerSnapshot.Queue, _ reached: [String]) -> String {
         let ofPolicy = "policy \(queue.policyNames)"
         if reached.allSatisfy({ !queue.isLimitedByArgument($0) }) {

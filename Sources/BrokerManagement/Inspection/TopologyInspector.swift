@@ -1,8 +1,7 @@
 public import AMQP
 public import BrokerTopology
 
-/// A comparison of a topology with a broker, over AMQP and, if the configuration has `amqp.management_url`, through the
-/// management API.
+/// A comparison of a topology with a broker, through the management API or over AMQP.
 public struct TopologyInspector: Sendable {
     public let topology: Topology
     /// The access to the management API; nil if the configuration has no `amqp.management_url`.

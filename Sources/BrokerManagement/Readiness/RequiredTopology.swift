@@ -3,7 +3,7 @@ public import BrokerTopology
 
 /// The objects that a worker needs at the broker.
 public struct RequiredTopology {
-    /// Exchanges to which a worker or one of its queues publishes.
+    /// Exchanges that receive messages from workers, directly or through a queue or another exchange.
     ///
     /// Excludes the exchange of requests and the exchanges of shards, because producers may publish directly to the
     /// queues. Excludes the exchanges that sort the broker's dead letters, because topologies of earlier versions lack

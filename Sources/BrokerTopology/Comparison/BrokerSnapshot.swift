@@ -1,5 +1,5 @@
-/// The objects of a topology that exist at a broker, and other queues that are bound to the topology's exchanges, as
-/// the management API shows them.
+/// The objects of a topology that exist at a broker, as the management API shows them. A snapshot also contains other
+/// queues that are bound to the topology's exchanges.
 public struct BrokerSnapshot: Sendable, Equatable {
     public struct Exchange: Sendable, Equatable {
         public var kind: String

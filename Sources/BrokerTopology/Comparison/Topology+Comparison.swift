@@ -5,7 +5,7 @@ extension Topology {
 }
 
 extension Topology.Policy {
-    /// The members of a policy in the management API, without its name and definition.
+    /// The members of a policy in the management API that Martlet sets in addition to the definition.
     public static let memberKeys = ["pattern", "apply-to", "priority"]
 
     /// The policy in the format of the management API: text by key.

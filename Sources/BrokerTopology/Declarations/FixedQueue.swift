@@ -7,8 +7,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 
     private var properties: Properties {
         switch self {
-        // The queue delivers one message at a time to one worker, so a request that crashes workers affects no other
-        // request.
+        // Only one worker at a time consumes the queue, with a prefetch of 1, so a request that crashes workers affects
+        // no other request.
         case .quarantine:
             Properties(
                 contents: .requests, deadLetters: .toSortExchange,
@@ -38,7 +38,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         case requests
         /// Commands, which workers consume and answer.
         case commands
-        /// Results, whose consumers have no other permissions. ``ResultsRetention`` bounds the queue.
+        /// Results, whose consumers need only the permission to read the queue. ``ResultsRetention`` bounds the queue.
         case results
         /// Unrouted results, which operators read. ``ResultsRetention`` bounds the queue.
         case unroutedResults

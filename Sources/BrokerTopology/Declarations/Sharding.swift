@@ -40,7 +40,8 @@ extension Topology {
             isSharded ? exchangeBindings.prefix(1) + shards.map(inRing) : Array(queueBindings.prefix(1))
         }
 
-        /// Bindings that must not exist beside ``bindings``, because a request would then reach two queues.
+        /// Bindings that must not exist beside ``bindings``, because a request would then reach two queues or a wrong
+        /// queue.
         public var formerBindings: [Binding] {
             isSharded
                 ? queueBindings + [inRing(queue)] + otherShards.map(inRing) : exchangeBindings

@@ -49,7 +49,7 @@ extension Topology {
     /// Returns a regular expression that matches a whole name if one of the patterns does.
     public static func anyOf(_ patterns: [String]) -> String { "^(\(patterns.joined(separator: "|")))$" }
 
-    /// Returns a regular expression for exactly this name, without anchors.
+    /// Returns a regular expression, without anchors, that matches the name literally.
     public static func escaped(_ name: String) -> String {
         name.reduce(into: "") { $0 += #".\+*?()[]{}|^$"#.contains($1) ? "\\\($1)" : String($1) }
     }

@@ -88,8 +88,8 @@ extension Topology {
                 name: names.deadLetterSortExchange, kind: .headers,
                 arguments: [.text("alternate-exchange", names.otherDeadLettersExchange)]),
             Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
-            // Workers use this exchange instead of the default exchange, so that they need permissions only for their
-            // prefix.
+            // Workers publish to this exchange, because a permission for the default exchange would apply to every
+            // queue.
             Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
         ]
     }

@@ -5,7 +5,7 @@ public struct TopologyNames: Sendable, Hashable {
 
     /// A topic exchange. Producers publish to it, or to a request queue through the default exchange.
     public let requestsExchange: String
-    /// The queues of requests, without their shards; at least one, the most important first.
+    /// The queues of requests, without their shards; at least one.
     public let requestQueues: [String]
     /// The number of shards of each divided request queue.
     public let shardCounts: [String: Int]

@@ -10,8 +10,8 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
     /// The longest delay, which is one day. An older notification is obsolete.
     public static let secondsMax = 86_400
 
-    /// The number of wait queues of one delay. The times to live in these queues differ slightly. A lane chooses a
-    /// queue at random, so the requests of a burst return at different times.
+    /// The number of wait queues of one delay. The times to live in these queues differ slightly. For a wait without
+    /// an exact time, a lane chooses a queue at random. The requests of a burst therefore return at different times.
     public static let siblings = 3
     /// The extra wait of each sibling over the previous one, in percent of the delay.
     private static let siblingStepPercent: Int64 = 12

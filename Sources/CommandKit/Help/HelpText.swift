@@ -4,7 +4,7 @@ import Text
 struct HelpText: Sendable {
     let program: Program
 
-    /// Maximum number of columns of a line.
+    /// Maximum number of columns of a wrapped line.
     static let columnsMax = 80
     /// Maximum number of columns of a name with the explanation on the same line. Longer names have the explanation
     /// on the next line.

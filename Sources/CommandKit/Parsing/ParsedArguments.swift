@@ -41,7 +41,7 @@ package struct ParsedArguments: Sendable, Equatable {
         return number
     }
 
-    /// Returns integers separated by commas; nil without the option.
+    /// Returns the comma-separated integers of an option; nil without the option.
     package func integers(_ option: String, in range: ClosedRange<Int>) throws(UsageError) -> [Int]? {
         guard let text = options[option] else { return nil }
         let words = text.split(separator: ",", omittingEmptySubsequences: false)

@@ -11,7 +11,7 @@ package struct CommandSyntax: Sendable {
     package let operandValues: ValueSyntax
     /// Sections of the list of options, each with a title.
     package let sections: [OptionSection]
-    /// Whether help, manual page and completion scripts omit the command, which only the program itself runs.
+    /// Whether help, manual page and completion scripts omit the command. Only the program itself runs such a command.
     package let isHidden: Bool
 
     package init(

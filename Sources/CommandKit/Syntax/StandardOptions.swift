@@ -18,8 +18,8 @@ extension Program {
             + (hasDocumentOptions ? documents : [])
     }
 
-    /// Returns the sections of a command's options. The last section ends with `--help`, or with all standard options
-    /// for the only command of a program.
+    /// Returns the sections of a command's options, without hidden options. Adds `--help` to the last section. Adds all
+    /// standard options instead if the command is the only command of the program.
     ///
     /// - Parameter helpOfHelp: explanation of `--help`.
     func sections(of command: CommandSyntax, helpOfHelp: String) -> [(title: String, options: [OptionSyntax])] {

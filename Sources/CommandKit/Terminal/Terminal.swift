@@ -41,7 +41,7 @@ package struct Terminal: Sendable {
         return Window(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// The width of the terminal in columns; 150, as on a wide terminal, if the size is unknown.
+    /// The width of the terminal in columns; 150 if the size is unknown.
     package var width: Int { window?.columns ?? 150 }
 
     /// Writes a line. Blocks while the reader is slow.
@@ -50,7 +50,8 @@ package struct Terminal: Sendable {
     @discardableResult
     package func line(_ text: String) -> Bool { write(text + "\n") }
 
-    /// Writes a line of JSON. On a terminal, replaces control characters, because the text may come from others.
+    /// Writes a line of JSON. On a terminal, replaces control characters, because the text may quote untrusted
+    /// input.
     @discardableResult
     package func json(_ text: String) -> Bool { write(jsonLine(text)) }
 

@@ -4,7 +4,7 @@ import Text
 package struct TextTable: Sendable {
     package struct Column: Sendable {
         package var title: String
-        /// Width in terminal columns. Longer cells are cut with `…`, except in the last column.
+        /// Width in terminal columns. Longer cells are cut with `…`, unless `isWhole` is set or the column is the last.
         package var width: Int
         /// Whether longer cells are kept. Cells after a longer cell move to the right.
         package var isWhole: Bool

@@ -8,7 +8,7 @@ package struct FilterToken: Equatable, Sendable {
         case number(Double)
         /// A duration in milliseconds.
         case duration(Double)
-        /// An operator, parenthesis or bracket.
+        /// An operator or a punctuation mark.
         case symbol(String)
         case end
     }

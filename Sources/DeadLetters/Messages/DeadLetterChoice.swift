@@ -1,6 +1,7 @@
 import JSON
 
-/// A selection of dead letters by filter and by ID. A selection without filter and IDs contains all dead letters.
+/// A selection of dead letters by filter and by ID. A selection with neither a filter nor IDs
+/// contains all dead letters.
 package struct DeadLetterChoice: Sendable {
     package var filter: Filter?
     /// The selected IDs; empty to select any ID.

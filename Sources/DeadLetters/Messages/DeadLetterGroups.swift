@@ -10,7 +10,7 @@ package struct DeadLetterGroups: Sendable {
         /// The values, one for each key.
         package var values: [String]
         package var count: Int
-        /// Milliseconds since the oldest and the newest failure; nil if no dead letter has the time.
+        /// Milliseconds since the oldest and the newest failure; nil if no age is known.
         package var oldestAge: Int64?
         package var newestAge: Int64?
     }

@@ -121,7 +121,7 @@ package enum MessageLine {
             }
             if let value = properties["timestamp"] {
                 guard let seconds = value.int64.flatMap({ UInt64(exactly: $0) }) else {
-                    throw mistake(value, "timestamp must be an integer number of seconds")
+                    throw mistake(value, "timestamp must be a nonnegative integer, in seconds")
                 }
                 copy.timestampSeconds = seconds
             }

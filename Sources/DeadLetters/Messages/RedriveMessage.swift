@@ -5,7 +5,7 @@ import Delivery
 /// A request that is built from a dead letter: the same body, the producer's headers and the origin.
 package enum RedriveMessage {
     private static let roundsMax: Int64 = 1_000_000
-    /// Headers of the worker that no longer apply.
+    /// Headers of the dead letter that do not apply to the request.
     private static let dropped = MessageHeaderName.singleRound.union([
         MessageHeaderName.failedAt, MessageHeaderName.apnsID, MessageHeaderName.worker, MessageHeaderName.attempt,
         MessageHeaderName.editedFrom,

@@ -27,7 +27,7 @@ package final class DeadLetterScan {
     /// Distance to the queue's delivery limit at which a scan ends.
     package static let deliveriesSpared = 5
     private static let deadlineSeconds = 15
-    /// Maximum wait for a publish. A lost connection ends the scan anyway.
+    /// Maximum time that a message waits before it is sent.
     private static let publishSeconds = 5
     private static let quietMilliseconds = 500
     /// Number of consecutive polls of an empty queue after which the scan ends, because another consumer has the

@@ -7,7 +7,7 @@ import Glibc
 public final class Interruption {
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// The kind of a signal. The raw value is the exit status of a process that the signal ends.
+    /// The kind of a signal. SIGHUP counts as `terminate`. The raw value is the exit status of the process.
     public enum Signal: Int32 {
         case interrupt = 130
         case terminate = 143
@@ -15,7 +15,7 @@ public final class Interruption {
 
     /// The first signal; nil without one.
     package private(set) var signal: Signal?
-    /// Whether work has started that must be completed. If not, the first signal terminates the process.
+    /// Whether work that must be completed has started. If not, the first signal terminates the process.
     package var hasBegun = false
     /// Handlers of started work, outermost first.
     private var handlers: [InterruptionHandler] = []

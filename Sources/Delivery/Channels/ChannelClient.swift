@@ -5,8 +5,8 @@ public import EventLoop
 
 /// A client that manages the broadcast channels of apps through one connection pool.
 ///
-/// The client never repeats a request that APNs may have executed. An unanswered request to create a channel may have
-/// created the channel (Apple, "Sending channel management requests to APNs").
+/// The client never resends a create or delete request that APNs may have executed. An unanswered create request may
+/// have created the channel (Apple, "Sending channel management requests to APNs").
 ///
 /// Loop-bound.
 public final class ChannelClient {
@@ -29,8 +29,9 @@ public final class ChannelClient {
         failure = ConnectFailure(of: pool)
     }
 
-    /// Sends a request and returns its result. For a create request, it also lists the channels: before the request,
-    /// and again if the outcome of the request is unknown. The create request is not sent if the first list fails.
+    /// Sends a request and returns its result. For a create request, the client also lists the channels: before the
+    /// request, and again if the outcome of the request is unknown. The client does not send the create request if the
+    /// first list request fails.
     ///
     /// - Parameters:
     ///   - bundleID: The bundle ID of an app that the pool's credential is valid for.

@@ -44,7 +44,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private enum Work {
         /// No command in progress. To: busy.
         case idle
-        /// One command in progress. `next`: the commands that wait, which arrived after a connection loss. To: idle.
+        /// One command in progress. `next`: the commands that wait, which arrived after a channel loss. To: idle.
         case busy(next: [IncomingMessage])
     }
 
@@ -80,8 +80,8 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil to allow direct
     ///     reply-to only.
     ///   - completeRemedy: A function that completes the commands in a remedy, as in `LaneConfiguration`.
-    ///   - find: A function that returns the client and environment of an app. A nil argument means the app's default
-    ///     environment.
+    ///   - find: A function that returns the client and environment of an app, or the violation if the app has none. A
+    ///     nil environment means the app's default environment.
     public init(
         consuming: BrokerConnection, publishing: BrokerConnection, names: TopologyNames, replyPrefix: String?,
         metrics: MetricsRegistry, log: Log, completeRemedy: @escaping @Sendable (String) -> String = { $0 },

@@ -22,7 +22,7 @@ public struct ChannelResult: Sendable, Hashable {
     public var status: Int?
     /// The reason in the answer; nil without a reason.
     public var reason: String?
-    /// The ID of the channel that was created, read or deleted; nil for other results.
+    /// The ID of the channel that the request created, read or deleted.
     public var channelID: String?
     /// The storage policy of the channel that was created or read; nil for other results.
     public var storagePolicy: ChannelRequest.StoragePolicy?

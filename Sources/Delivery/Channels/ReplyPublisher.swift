@@ -11,7 +11,8 @@ final class ReplyPublisher {
     private let repeats: Counter
     private var outage = Outage()
     private let pauses = ContinuationList<Void>()
-    /// The reason why the current reply cannot be published; nil until `ReplyDelivery.repeatsMax` repeats have failed.
+    /// The reason why the current reply cannot be published; nil until `ReplyDelivery.repeatsMax` repeats at one
+    /// destination have failed.
     private(set) var failure: String?
 
     /// Creates a publisher.

@@ -21,9 +21,9 @@ struct DuplicateCandidate: Hashable {
     /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0
 
-    /// Returns whether the candidate can be a redelivery of the first delivery (`held`) after its channel was lost,
-    /// without a delivery to another worker in between. The broker restarts its count in the quarantine, so
-    /// only the initial delivery there can be a redelivery of a delivery from before the move.
+    /// Returns whether the candidate can be the redelivery of the first delivery (`held`) after its channel was lost. No
+    /// other worker then received the request in between. The broker restarts its count in the quarantine, so only the
+    /// initial delivery there can be a redelivery of a delivery from before the move.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID

@@ -11,8 +11,7 @@ extension Lane {
     /// The maximum time for the broker to cancel the consumers of a lane.
     private static let cancelDeadlineSeconds = 10
 
-    /// Pauses the lane. Returns when the broker has sent the last delivery, or after a timeout of 10 seconds. A drain
-    /// requeues deliveries that arrive later, and each requeue counts as a failed delivery.
+    /// Pauses the lane. Returns when the broker has sent the last delivery, or after a timeout of 10 seconds.
     public func stopConsuming() async {
         _ = pause(.everything)
         await stopConsumers(deadlineSeconds: Self.cancelDeadlineSeconds)
@@ -40,8 +39,8 @@ extension Lane {
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard pipeline.stop() else { return DrainReport(unfinished: pipeline.inFlight) }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [pipeline] in pipeline.end() }
-        // Stop the consumers first: the broker could deliver a requeued delivery to this lane again. Process deliveries
-        // in transit, since a requeue would count as a failed delivery.
+        // Stop the consumers first. Otherwise, the broker could deliver a requeued request to this lane again. Process
+        // deliveries in transit, since a requeue would count as a failed delivery.
         await stopConsumers(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
         pipeline.leave()
         while pipeline.inFlight > 0, pipeline.lifecycle != .ended {

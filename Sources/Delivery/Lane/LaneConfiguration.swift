@@ -3,10 +3,10 @@ public import APNS
 public import BrokerTopology
 import EventLoop
 
-/// The configuration of a lane: values only, from which each lane creates its own objects.
+/// The configuration of a lane.
 public struct LaneConfiguration: Sendable {
     /// The prefetch of the quarantine. The quarantine delivers one request at a time, so that a request that crashes
-    /// workers affects no other request.
+    /// workers affects no other request in the quarantine.
     public static let quarantinePrefetch = 1
     /// The prefetch of the queue of expired requests. It is small, since expired requests are not pushed and only wait
     /// for the confirm of their results.
@@ -27,7 +27,7 @@ public struct LaneConfiguration: Sendable {
     public var apps: AppDirectory
     /// The payload schemas of `apps`.
     public var payloadSchemas = PayloadSchemas()
-    /// The connection pools, indexed by the pool numbers of the apps.
+    /// The configurations of the connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]
     public var schedule = RetrySchedule()
     /// Whether a push with an unknown outcome is repeated, with the same id.

@@ -44,11 +44,11 @@ public final class LaneCounters: Sendable {
         rejected = counter("acks_total", settled, ["kind": "reject"])
         requeued = counter("acks_total", settled, ["kind": "requeue"])
         duplicates = counter("duplicates_total", "Duplicates that were not pushed again.")
-        unknownOutcomes = counter("unknown_outcomes_total", "Pushes without an answer.")
+        unknownOutcomes = counter("unknown_outcomes_total", "Pushes that APNs may have processed but did not answer.")
         publishRepeats = Self.publishRepeats(registry)
         inFlight = registry.gauge("martlet_inflight", help: "Deliveries in flight.")
         age = registry.histogram(
-            "martlet_message_age_seconds", help: "Time from a request's timestamp to its first delivery.",
+            "martlet_message_age_seconds", help: "Time from a request's timestamp to its delivery.",
             bounds: Histogram.waitNanoseconds)
         confirms = registry.histogram(
             "martlet_publish_confirm_seconds", help: "Time from a publish to the broker's confirm.")
@@ -66,7 +66,8 @@ public final class LaneCounters: Sendable {
     /// Returns the counter of repeated publishes.
     static func publishRepeats(_ registry: MetricsRegistry) -> Counter {
         registry.counter(
-            "martlet_publish_repeats_total", help: "Publishes repeated because they were not confirmed.", labels: [:])
+            "martlet_publish_repeats_total",
+            help: "Publishes repeated because the broker did not confirm or route the message.", labels: [:])
     }
 
     /// Returns the metrics of the pools of a credential in an environment.

@@ -27,7 +27,7 @@ final class LaneMetrics {
         var second: String
     }
 
-    private static let answersHelp = "Answers of APNs, by status, reason and configured app."
+    private static let answersHelp = "Answers to pushes, by configured app, environment, status and reason."
     private static let answersName = "martlet_apns_answers_total"
 
     /// The maximum number of apps with their own label value. The first apps of the configuration have one; all other
@@ -64,7 +64,8 @@ final class LaneMetrics {
             app.map { $0 < Self.appsNamedMax ? apps[$0].bundleID : Self.otherApps } ?? "-"
         }
         deliveries = CounterTable(
-            registry, "martlet_deliveries_total", help: "Deliveries, by queue.", count: queues.count * 2
+            registry, "martlet_deliveries_total", help: "Deliveries, by queue and redelivered flag.",
+            count: queues.count * 2
         ) { ["queue": queues[$0 / 2], "redelivered": $0 % 2 == 1 ? "true" : "false"] }
         messages = CounterTable(
             registry, "martlet_messages_total", help: "Completed requests, by outcome and configured app.",
@@ -104,7 +105,7 @@ final class LaneMetrics {
         ) { ["delay": $0.first, "reason": $0.second] }
         brokerFailures = LabeledCounters(
             registry, "martlet_amqp_failures_total",
-            help: "Connections and channels that were lost, or refused or closed by the broker, by reply code."
+            help: "Failures of broker connections and channels, by role, part and code."
         ) { ["role": $0.purpose.rawValue, "part": $0.isConnection ? "connection" : "channel", "code": $0.code] }
         brokerConnects = LabeledCounters(
             registry, "martlet_amqp_connects_total", help: "Connections to the broker that were opened."

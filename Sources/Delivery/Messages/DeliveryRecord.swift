@@ -41,8 +41,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     private(set) var sentAtMilliseconds: Int64?
     /// The time at which the verdict was reached; until then, the time at which the delivery arrived.
     private(set) var endedAtMilliseconds: Int64
-    /// The message id of the result and of the dead letter, the same at each publish. Consumers drop duplicates by this
-    /// id.
+    /// The message id of the result and of the dead letter. Consumers drop duplicates by this id.
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? fallbackMessageID }
     private lazy var fallbackMessageID = makeFallbackMessageID()
 

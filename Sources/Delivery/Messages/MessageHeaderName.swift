@@ -11,7 +11,7 @@ package enum MessageHeaderName {
     package static let waitIDBefore = "push-wait-id-before"
     /// The number of failed deliveries before the move to the quarantine.
     package static let deliveriesBefore = "push-deliveries-before"
-    /// The number of rounds since the last attempt in which the request was held.
+    /// The number of rounds in which the request was held since its last attempt.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"

@@ -23,7 +23,7 @@ enum RoutingKey {
         return prefix + String(decoding: app.utf8.prefix(bytesMax - prefix.utf8.count), as: UTF8.self)
     }
 
-    /// Returns whether the text has only the characters of a bundle ID. Bindings could not match other characters.
+    /// Returns whether the text is nonempty and has only the characters of a bundle ID.
     private static func isBundleID(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {

@@ -2,8 +2,8 @@ import AMQP
 import BrokerTopology
 import Text
 
-/// The message that moves a request, byte for byte, to a wait queue. The wait queue returns the request to its request
-/// queue after the delay.
+/// The message that moves a request, byte for byte, to a wait queue. After the delay, the request returns to the queue
+/// from which it was delivered.
 enum WaitMessage {
     /// Returns the message for a wait.
     ///

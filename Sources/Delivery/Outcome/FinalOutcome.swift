@@ -32,7 +32,7 @@ public struct FinalOutcome: Sendable, Hashable {
     }
 }
 
-/// The reason in a dead letter's routing key and headers.
+/// The reason in the result of a failed request, and in the routing key and headers of its dead letter.
 public struct DeadLetterReason: Sendable, Hashable {
     /// The class: `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted`, `held`, `quarantine` or
     /// `unknown`.

@@ -14,7 +14,7 @@ extension PushAnswer {
     /// A sentence for operators. Undocumented reasons are redacted.
     var summary: String {
         switch reason {
-        case nil: "APNs answered \(status) without a reason."
+        case nil: "The answer has status \(status) and no reason."
         case .unknown(let text):
             isFromAPNS
                 ? "APNs answered \(status) \(RedactedText.sentence(text))."
@@ -23,6 +23,6 @@ extension PushAnswer {
         }
     }
 
-    /// The summary with the meaning and remedy of the reason, for answers that open no breaker.
+    /// The summary, followed by the meaning and remedy of the reason if the reason is known.
     var explained: String { reason?.explanation.map { "\(summary) \($0)" } ?? summary }
 }

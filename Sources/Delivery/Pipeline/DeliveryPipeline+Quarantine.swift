@@ -3,8 +3,8 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// The quarantine. A request whose deliveries fail repeatedly may be the cause of the failures. The worker moves it to
-/// a queue that delivers one message at a time, so that the request affects no other request.
+/// The quarantine. A request whose deliveries fail repeatedly may be the cause of the failures. The worker moves the
+/// request to a queue that delivers one message at a time, so that the request affects no other request in this queue.
 extension DeliveryPipeline {
     /// The number of failed deliveries after which a request moves to the quarantine.
     static let deliveriesMax = 3
@@ -28,8 +28,8 @@ extension DeliveryPipeline {
         guard isInQuarantine(record) else { return settle(.quarantine(waitID: nextWaitID()), record) }
         let reason = DeadLetterReason(
             "quarantine", "redelivered",
-            "The worker stopped or lost the broker each time it processed only this request. The push may have been "
-                + "sent.")
+            "A worker stopped or lost the broker connection each time it processed this request from the quarantine. "
+                + "The push may have been sent.")
         settle(.conclude(FinalOutcome(outcome: .unknown, deadLetter: reason)), record)
     }
 

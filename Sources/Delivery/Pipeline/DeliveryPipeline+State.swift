@@ -3,7 +3,6 @@ import APNS
 import EventLoop
 
 extension DeliveryPipeline {
-    /// The state of the lane.
     var state: LaneState {
         var state = LaneState()
         state.isDraining = lifecycle.isDraining

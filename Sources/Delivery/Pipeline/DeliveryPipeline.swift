@@ -78,8 +78,7 @@ final class DeliveryPipeline {
         return true
     }
 
-    /// Requeues the delivery. If its channel was lost, the call only releases the bytes, and the broker redelivers
-    /// the request.
+    /// Requeues the delivery. If its channel was lost, the broker redelivers the request anyway.
     private func requeue(_ record: DeliveryRecord) {
         if session.holds(record) { metrics.counters.requeued.add() }
         session.requeue(record)

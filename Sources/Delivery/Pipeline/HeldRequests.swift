@@ -26,6 +26,6 @@ struct HeldRequests {
     /// Removes and returns the next request, regardless of the pace.
     mutating func takeFirst() -> Held? { waiting.popFirst() }
 
-    /// The time at which the next requests may move; nil if no request waits.
+    /// The time at which a full burst may move; nil if no request waits.
     var nextMove: MonotonicTime? { waiting.isEmpty ? nil : pace.nextBurst }
 }

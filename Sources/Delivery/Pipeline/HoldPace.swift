@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The rate limit for moves of held requests to wait queues. It limits the load on the broker while an endpoint is
-/// unreachable.
+/// The rate limit for moves of held requests to wait queues. It limits the load on the broker while many requests are
+/// held.
 ///
 /// Pure: its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
 struct HoldPace: Sendable {

@@ -6,6 +6,6 @@ struct PendingPush {
     /// The key of the request in the memory of duplicates.
     let key: DeduplicationKey
     /// The time at which the limits of the app permitted the push; nil if the app has no limits, or if the push has no
-    /// permit yet or no longer.
+    /// permit.
     var permitGrantedAt: MonotonicTime?
 }

@@ -30,7 +30,7 @@ final class PublishRetrier {
     func takeParked() -> [DeliveryRecord] { flow.takeParked() }
 
     /// Schedules the next publish. A refused message is published immediately without its optional parts, or skipped if
-    /// it has none. If the lane has ended, requeues the delivery.
+    /// their removal would not help. If the lane has ended, requeues the delivery.
     func retry(_ settlement: consuming Settlement, after outcome: PublishOutcome, _ record: DeliveryRecord) {
         let pipeline = record.pipeline
         let retry = settlement.retry ?? PublishRetry(pipeline.messages.next(of: settlement, record))

@@ -47,7 +47,7 @@ final class PushDispatcher {
             outcome, of: push.pending.request.push.id, push.admission, loop.now.monotonic, random: loop.nextRandom())
     }
 
-    /// Stops sending. Pushes that wait for a connection end as not sent. Pushes in flight complete normally.
+    /// Stops sending pushes. Pushes in flight still wait for their answers.
     func stopAccepting() {
         for pool in pools { pool.stopAccepting() }
     }

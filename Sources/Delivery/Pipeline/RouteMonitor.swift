@@ -45,7 +45,7 @@ final class RouteMonitor {
     }
 
     /// Updates the availability after an event of a pool. While no endpoint accepts a connection, the lane does not
-    /// consume, since it could only hold its requests. Some of its pools then connect without a push.
+    /// consume from its request queues, since it could only hold the requests. Some pools then connect without a push.
     private func updateAvailability(_ pool: Int, _ event: PoolEvent, in pipeline: DeliveryPipeline) {
         guard !pipeline.lifecycle.isDraining else { return }
         let endpoint = dispatcher.breakers.endpoint(ofPool: pool)

@@ -1,7 +1,7 @@
 import JSON
 public import JSONSchema
 
-/// The schemas from `schemas/` that are embedded in the worker.
+/// The schemas by which a worker validates requests and channel commands.
 public enum ContractSchemas {
     public static let notification = compile(notificationText, "notification.schema.json")
 

@@ -2,8 +2,8 @@ import APNS
 import APNSProtocol
 public import JSON
 
-/// The values of a request that are checked in addition to the schema. JSON Schema cannot express lengths in bytes and
-/// limits that depend on the push type. The form of the device token is checked again.
+/// The values of a request that are checked in addition to the schema. JSON Schema cannot express lengths in bytes. The
+/// form of the device token is checked again.
 public struct MessageLimits {
     private let deviceToken: ArraySlice<UInt8>?
     private let collapseIDBytes: Int

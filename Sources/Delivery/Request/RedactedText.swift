@@ -17,7 +17,7 @@ enum RedactedText {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// Returns a name that a producer wrote. The result is in quotes, and truncated if the name is long.
+    /// Returns a name that a producer wrote, redacted and in quotes. A long name is truncated.
     static func name(_ name: String) -> String {
         let shown = sentence(String(name.prefix(nameCharactersMax)))
         return "\"\(shown)\(name.count > nameCharactersMax ? "…" : "")\""

@@ -19,7 +19,7 @@ public final class RequestChecker {
             depthMax: LaneConfiguration.messageDepthMaxDefault)
     }
 
-    /// Returns the violation for which a worker would reject a request; nil if the worker would push the request.
+    /// Returns the violation for which a worker would reject a request; nil if the request is valid.
     ///
     /// The body needs no id, since the AMQP message may have one.
     public func violation(of body: [UInt8]) -> RequestViolation? {

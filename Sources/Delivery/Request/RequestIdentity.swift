@@ -4,7 +4,7 @@ import JSON
 /// The id of a request. The pushes, the result and the dead letter of the request have the same id.
 public enum RequestIdentity {
     /// Returns the `id` of the request if it is a UUID, otherwise the id of the AMQP message, otherwise the id of the
-    /// event; nil if all three are missing.
+    /// event; nil without any of these ids.
     ///
     /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used unchanged; any other text is
     ///   replaced by its UUIDv5.

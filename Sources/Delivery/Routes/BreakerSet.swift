@@ -150,8 +150,8 @@ struct BreakerSet {
         findings.credential = finding(.credential(pool: route.pool)) ?? findings.credential
     }
 
-    /// Updates the evidence about an endpoint. Returns the finding, or `nothing` while the evidence of a failure is
-    /// insufficient and the breaker closed. One bad answer may concern only its request.
+    /// Updates the evidence about an endpoint. Returns the finding, or `nothing` while the breaker is closed and the
+    /// evidence of a failure is insufficient. One bad answer may concern only its request.
     private mutating func weigh(
         _ finding: RouteAttribution.Finding, _ endpoint: Int, _ message: UUIDValue, _ push: AdmittedPush,
         _ connection: Int

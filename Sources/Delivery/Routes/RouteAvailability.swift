@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The availability of the endpoints. A lane stops consuming only while no endpoint accepts connections. The lane would
-/// hold every request then, so no request starves.
+/// The availability of the endpoints. Unreachable endpoints stop a lane from consuming requests only while no endpoint
+/// accepts connections. The lane would hold every request then, so no request starves.
 ///
 /// Pure: its methods have events of the connection pools and the time as parameters.
 struct RouteAvailability: Sendable {

@@ -28,9 +28,9 @@ public struct ConnectOptions: Sendable, Hashable {
     /// `dscpMax`. nil keeps the kernel's default, 0.
     public var dscp: Int?
 
-    /// The minimum size of a buffer. The kernel's own minimum is about the same.
+    /// The minimum configurable size of a buffer.
     public static let bufferBytesMin = 4096
-    /// The maximum size of a buffer.
+    /// The maximum configurable size of a buffer.
     public static let bufferBytesMax = 64 << 20
     /// The highest of the 64 code points.
     public static let dscpMax = 63

@@ -30,7 +30,7 @@ struct ConnectRace {
     static let attemptsMax = 8
     /// "Connection Attempt Delay", the value that RFC 8305 recommends.
     static let attemptDelayMilliseconds = 250
-    /// The minimum delay of RFC 8305, used if a short time limit has to suffice for many addresses.
+    /// The smallest delay that RFC 8305 allows, used if a short time limit has to suffice for many addresses.
     static let attemptDelayMillisecondsMin = 10
 
     private let count: Int

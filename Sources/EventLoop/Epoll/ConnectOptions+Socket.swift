@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 extension ConnectOptions {
-    /// Sets the socket's options. Call this function before the connect, so that TCP announces a window that fits the
-    /// buffer. Options that the kernel refuses are ignored.
+    /// Sets the socket's options. Call this function before an outgoing connect, so that TCP announces a window that
+    /// fits the buffer. Options that the kernel refuses are ignored.
     func apply(to descriptor: Int32) {
         let (tcp, ip, ipv6) = (Int32(IPPROTO_TCP), Int32(IPPROTO_IP), Int32(IPPROTO_IPV6))
         func set(_ level: Int32, _ option: Int32, _ value: Int) {
@@ -41,7 +41,7 @@ extension SourceAddress {
         return socketAddress.withPointer { Glibc.bind(descriptor, $0, $1) } == 0 ? 0 : errno
     }
 
-    /// Returns the addresses that a connection from this address can reach.
+    /// Returns the addresses of the same IP version as this address.
     func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
         addresses.filter { $0.family == socketAddress.family }
     }

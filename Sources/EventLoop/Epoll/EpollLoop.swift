@@ -31,7 +31,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
 
     /// Creates a loop, and ignores SIGPIPE in the whole process.
     ///
-    /// - Throws: `resources` if the process has no descriptor left.
+    /// - Throws: `resources` if the kernel provides no descriptor.
     public init() throws(TransportError) {
         // A write to a closed socket must return an error instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)
@@ -229,7 +229,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Accepts connections for a library with its own I/O. `accept` receives each connection as a non-blocking
     /// descriptor and owns the descriptor.
     ///
-    /// - Throws: if the address cannot be bound.
+    /// - Throws: if the loop cannot listen at `endpoint`.
     public func listen(
         on endpoint: Endpoint, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
     ) throws(TransportError) -> ByteListener {

@@ -26,7 +26,7 @@ struct ListeningSocket {
     static func unix(_ path: String, backlog: Int) throws(TransportError) -> ListeningSocket {
         let endpoint = Endpoint(host: path, port: 0)
         guard let address = SocketAddress(unix: path) else {
-            throw TransportError(.resources, "\(path): the path is too long for a Unix socket")
+            throw TransportError(.resources, "\(path): the path is empty or too long for a Unix socket")
         }
         let descriptor = try open(AF_UNIX, endpoint)
         if isSocket(path), isAbandoned(address) { unlink(path) }

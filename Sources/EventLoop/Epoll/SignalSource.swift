@@ -8,7 +8,7 @@ public final class SignalSource {
     private var watch: DescriptorRegistration?
 
     /// Blocks `signals` in the calling thread, and in threads that this thread starts later, which inherit the mask.
-    /// Call this function first in `main`.
+    /// Call this function before other threads start.
     public static func block(_ signals: [Int32]) {
         var set = mask(of: signals)
         pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -32,7 +32,7 @@ public final class SignalSource {
     }
 
     deinit {
-        precondition(watch == nil, "a source of signals was dropped without close()")
+        precondition(watch == nil, "a signal source was dropped without close()")
     }
 
     /// Stops receiving the signals, which stay blocked. The end of the loop does the same.

@@ -3,8 +3,8 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// The time for which a closed stream waits for the peer's last bytes. An earlier close would make the kernel
-    /// reset the stream.
+    /// The longest time for which a closed stream waits for the peer's close. If the descriptor were closed earlier,
+    /// the peer's last bytes would make the kernel reset the stream.
     static let lingerSeconds = 2
     /// The minimum age at which a stream's address counts as silent if this side closes the stream before a byte has
     /// arrived.
@@ -66,8 +66,8 @@ final class TCPTransport: ByteTransport {
         self.dialer = dialer
     }
 
-    /// Adopts a connection that a listener has accepted, and calls `handler.connected` later in this iteration. If the
-    /// loop cannot watch the descriptor, calls `handler.closed` instead.
+    /// Adopts a connection that a listener has accepted, and calls `handler.connected` after the running code has
+    /// returned. If the loop cannot watch the descriptor, calls `handler.closed` instead.
     func adopt(_ accepted: Int32, from place: String) {
         descriptor = accepted
         self.place = place

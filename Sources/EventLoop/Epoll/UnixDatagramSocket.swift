@@ -14,7 +14,7 @@ public final class UnixDatagramSocket: Sendable {
     /// - Throws: `resources` if the path is empty or too long, or the process has no descriptor left.
     public init(path: String) throws(TransportError) {
         guard let address = SocketAddress(unix: path) else {
-            throw TransportError(.resources, "\(path): the path is too long for a Unix socket")
+            throw TransportError(.resources, "\(path): the path is empty or too long for a Unix socket")
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TransportError(errno: errno, path) }

@@ -1,6 +1,6 @@
 import Threads
 
-/// Jobs and work from other threads. The first addition after each `take` requires a wake-up.
+/// A thread-safe queue of jobs and work for a loop. The first addition after each `take` requires a wake-up.
 ///
 /// `@unchecked Sendable`: every access to the stored state holds the lock.
 final class Inbox: @unchecked Sendable {

@@ -1,4 +1,3 @@
-/// A queued job.
 struct QueuedJob {
     var job: UnownedJob
     /// Whether the job was meant for the global pool, because a task without an executor preference was resumed on

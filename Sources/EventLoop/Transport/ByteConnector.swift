@@ -1,5 +1,5 @@
-/// A connector that opens byte streams of one kind to one endpoint. This class opens plain streams. A subclass adds
-/// TLS, transparently to AMQP and HTTP/2.
+/// A connector that opens byte streams of one kind to one endpoint. This class opens plain streams. Subclasses
+/// add TLS or an HTTP proxy, transparently to AMQP and HTTP/2.
 open class ByteConnector {
     public final let loop: EventLoop
     public final let endpoint: Endpoint

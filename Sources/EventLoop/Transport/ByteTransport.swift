@@ -4,7 +4,7 @@
 /// was delivered.
 open class ByteTransport {
     public final let loop: EventLoop
-    /// The receiver of the events, released after `closed` was delivered.
+    /// The receiver of the events, released when `closed` is delivered.
     public final var handler: ByteStreamHandler?
 
     public init(loop: EventLoop, handler: ByteStreamHandler?) {

@@ -6,9 +6,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case resolve
         /// An address at which no process listens.
         case refused
-        /// A missing route, interface or permission.
+        /// A missing route or interface, or another failure that has no code of its own.
         case unreachable
-        /// A connect, handshake or answer that took too long.
+        /// A lookup, connect, handshake, answer or acknowledgment that took too long.
         case timedOut
         /// A disorderly close of the stream by the peer or the network.
         case reset
@@ -26,7 +26,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case proxy
         /// A violation by the peer of the protocol above the stream.
         case protocolViolation
-        /// A lack of descriptors, memory or threads, or a path that is too long for a Unix socket.
+        /// A lack of descriptors, memory or threads, or a path that is empty or too long for a Unix socket.
         case resources
     }
 

@@ -8,7 +8,7 @@ public final class NestedLoop: EventLoop, @unchecked Sendable {
     /// Each call to the network also counts as an interruption: `false` before the call, `true` after the call.
     public var onSwitch: (_ runs: Bool) -> Void = { _ in }
 
-    /// Creates the loop. The host must not run yet, and must outlive the nested loop.
+    /// Creates the loop. The host must not be running, and must outlive the nested loop.
     public init(on host: VirtualLoop) {
         self.host = host
         super.init(now: host.now)

@@ -10,7 +10,7 @@ public final class VirtualConnection {
     public internal(set) var deliveredToServer = 0
     public internal(set) var deliveredToClient = 0
     public internal(set) var isOpen = true
-    /// The function that is called before each piece is delivered. It may cut the connection.
+    /// The function that is called before each piece is delivered. The function may cut the connection.
     public var onDelivery: (Direction, _ bytes: Int) -> Void = { _, _ in }
 
     /// The client's end. The reference is weak, so that only the users of an ended transport keep it alive.

@@ -1,5 +1,5 @@
-/// A loop that runs lane code on virtual time, over connections in memory. Waits for the clock take no real time, and
-/// the seed alone decides the order of events.
+/// A loop on virtual time, with connections in memory. Waits for the clock take no real time, and the seed alone
+/// decides the order of events.
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Maximum number of iterations at one virtual time. A run with more iterations counts as a livelock.
     private static let iterationsAtOneTimeMax = 100_000
@@ -50,8 +50,10 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         return try body()
     }
 
-    /// Runs on the calling thread until `isDone` returns true after an iteration, `limit` of virtual time has passed,
-    /// or the loop is idle or in a livelock.
+    /// Runs on the calling thread until a case of ``Outcome`` applies, and returns this case. Calls `isDone` after each
+    /// iteration.
+    ///
+    /// - Parameter limit: the virtual time after which the outcome is `timedOut`.
     public func run(limit: Duration, until isDone: () -> Bool) -> Outcome {
         enter { runIterations(limit: limit, until: isDone) }
     }

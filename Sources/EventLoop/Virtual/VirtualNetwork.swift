@@ -7,7 +7,7 @@ public final class VirtualNetwork: @unchecked Sendable {
 
     /// Range of the one-way delay of each piece, in microseconds.
     public var latencyMicroseconds = 50...400
-    /// Percentage of writes that are delivered whole. The other writes are split at random bytes.
+    /// Percentage of writes that are always delivered whole. The other writes may be split at random positions.
     public var wholePiecesPercent = 80
     /// The function that receives each new connection before any byte is sent.
     public var onConnect: (VirtualConnection) -> Void = { _ in }

@@ -11,7 +11,7 @@ struct Automaton: BitwiseCopyable {
     /// the text.
     private let classCount: Int
 
-    /// Maximum number of entries in all rows, of two bytes each.
+    /// Maximum number of entries in all rows. An entry has two bytes.
     static let entriesMax = 32_768
     /// Maximum number of steps, of about 10 ns each, to build the automata of a schema's expressions. PCRE2 matches the
     /// remaining expressions.

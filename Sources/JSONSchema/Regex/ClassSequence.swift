@@ -38,8 +38,8 @@ struct ClassSequence {
         }
     }
 
-    /// Returns the items of an expression; nil for another kind of expression, or if a text could be divided among the
-    /// items in several ways.
+    /// Returns the items of an expression; nil for another kind of expression, or if a character could belong to either
+    /// of two items.
     static func items(_ expression: UnsafeRawBufferPointer) -> [Item]? {
         var reader = ClassSequenceReader(expression)
         guard let items = reader.items() else { return nil }
@@ -82,7 +82,7 @@ struct ClassSequence {
     }
 }
 
-/// A parser of a `ClassSequence`. Its methods return nil for any other expression.
+/// A parser of a `ClassSequence`. The parsing methods return nil for any other expression.
 private struct ClassSequenceReader {
     private var rest: Slice<UnsafeRawBufferPointer>
 
@@ -201,7 +201,7 @@ private struct ClassSequenceReader {
         } else {
             return (1, 1)
         }
-        // Another sign makes the quantifier lazy, or is an error.
+        // A second quantifier character makes the quantifier lazy, or is an error.
         return rest.first.map { "*+?{".utf8.contains($0) } ?? false ? nil : times
     }
 

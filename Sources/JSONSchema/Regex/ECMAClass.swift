@@ -25,7 +25,7 @@ struct ECMAClass {
             }
             guard let next = reader.next() else { break }
             guard case .scalar(let low) = first, case .scalar(let high) = try member(next, &reader), low <= high else {
-                throw reader.error("the range is out of order", back: 1)
+                throw reader.error("the range is out of order, or a bound is not a character", back: 1)
             }
             set.insert(low...high)
         }

@@ -1,8 +1,8 @@
 /// A translation of a regular expression of ECMA-262 (with the `u` flag, as in JSON Schema) to PCRE2.
 ///
 /// Differences: in PCRE2, `\s` and `.` match other characters, and `$` other positions. ECMA-262 has no `\a`,
-/// `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers or comments. PCRE2 has another notation for `\cX`, `\u{…}`, `[^]`,
-/// `\p{Letter}` and surrogate pairs. The translation is one pass from left to right, without recursion.
+/// `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers or comments. PCRE2 has another notation for `\u{…}`, `[^]`,
+/// `\p{Letter}` and surrogate pairs. The translation needs no recursion.
 struct ECMAExpression {
     private var reader: ECMAReader
     private(set) var asPCRE2: [UInt8] = []

@@ -1,4 +1,4 @@
-/// A reader of the elements of an expression that are the same inside and outside of classes.
+/// A reader of the characters, numbers, group names and escapes of an expression.
 struct ECMAReader {
     private let scalars: [Unicode.Scalar]
     private var place = 0

@@ -21,7 +21,7 @@ struct Pattern: BitwiseCopyable {
     ///
     /// - Parameters:
     ///   - expression: a regular expression of ECMA-262.
-    ///   - work: the remaining steps for automata of all patterns.
+    ///   - work: the remaining steps to build the automata of the schema's expressions.
     init(_ expression: UnsafeRawBufferPointer, work: inout Int) throws(PatternError) {
         let translated = try ECMAExpression(expression)
         if let items = ClassSequence.items(expression) {

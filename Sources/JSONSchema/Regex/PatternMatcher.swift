@@ -8,10 +8,11 @@ struct PatternMatcher: ~Copyable {
     private let context: OpaquePointer
     private let effort: UnsafeMutablePointer<Effort>
 
-    /// The remaining effort, roughly in nanoseconds.
+    /// The effort for one value, and the state of the current PCRE2 match.
     struct Effort {
+        /// The remaining effort, roughly in nanoseconds.
         var left = 0
-        /// The position of the current PCRE2 match.
+        /// The position in the text at the last callout.
         var position = 0
         var perByte = 1
         var looksBack = false

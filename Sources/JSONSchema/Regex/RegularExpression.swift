@@ -21,7 +21,8 @@ indirect enum RegularExpression {
     }
 
     init(_ tokens: [Token]) {
-        /// The alternatives of the whole expression, then of each open group. The last alternative is being read.
+        /// The alternatives of the whole expression, then of each open group. The last alternative of the last group is
+        /// incomplete.
         var groups: [[[RegularExpression]]] = [[[]]]
         for token in tokens {
             switch token {

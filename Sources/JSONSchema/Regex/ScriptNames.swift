@@ -1,6 +1,6 @@
 extension ECMAProperty {
-    /// The names and short names of the scripts of Unicode 14, which PCRE2 uses. PCRE2 itself accepts any case, and
-    /// underscores anywhere.
+    /// The long and short names of the scripts of Unicode 14. PCRE2 cannot check a name, because PCRE2 accepts any
+    /// case, and underscores anywhere.
     static let scripts = Set(
         """
         Adlam Adlm Aghb Ahom Anatolian_Hieroglyphs Arab Arabic Armenian Armi Armn Avestan Avst Bali Balinese Bamu \

@@ -56,7 +56,7 @@ struct StateGraph {
             let again = add(.match)
             let begin = add(part, before: again)
             states[Int(again)] = .split(begin, next)
-            // If at least one repetition is required, the loop body is the first state.
+            // If at least one repetition is required, the loop begins with its body.
             first = least == 0 ? again : begin
         }
         for _ in 0..<(most == nil ? max(least - 1, 0) : least) where !isTooLarge { first = add(part, before: first) }
@@ -82,7 +82,7 @@ struct StateGraph {
             firsts.append(state)
             work -= sequence.count
         }
-        // A set without characters matches nothing, like a byte that UTF-8 never contains.
+        // A set without characters matches nothing, so wait for a byte that UTF-8 never contains.
         guard var first = firsts.popLast() else { return add(.bytes(0xFF...0xFF, next: next)) }
         while let other = firsts.popLast() { first = add(.split(other, first)) }
         return first

@@ -1,5 +1,5 @@
-/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it, so the marks
-/// of a failed frame, or of a frame for another value, can be removed from the end.
+/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it. The marks of
+/// a failed frame, or of a frame for another value, can therefore be removed from the end.
 struct EvaluatedMarks {
     private var log: [UInt32] = []
     /// For each node, the last `query` for which the node was marked.

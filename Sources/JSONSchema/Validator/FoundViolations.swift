@@ -16,7 +16,7 @@ struct FoundViolations {
         /// For `anyOf` and `oneOf`: the first violation of each alternative that accepts the value's type; empty if the
         /// alternatives are not described.
         var choices: [Violation] = []
-        /// For `oneOf`: whether more than one alternative holds.
+        /// For `oneOf`: whether more than one alternative is known to hold.
         var holdsTooOften = false
     }
 

@@ -31,7 +31,8 @@ extension SchemaValidator {
         return EvaluationOutcome(frame.pointee.isValid)
     }
 
-    /// Counts the matching elements, and stops as soon as further elements cannot change the result.
+    /// Counts the matching elements. Stops at the minimum if there is no maximum and no element must be marked. Stops
+    /// above the maximum.
     func checkContains(
         _ rule: UnsafePointer<ContainsRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
     ) -> EvaluationOutcome {

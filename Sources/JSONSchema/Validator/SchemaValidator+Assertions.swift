@@ -3,7 +3,7 @@ import JSON
 extension SchemaValidator {
     private static let bytesPerStep = 16
     private static let digitsPerStep = 8
-    /// Maximum number of characters in a number that costs `stepsPerNumber`. Longer numbers cost more.
+    /// Maximum length of a number that costs only `stepsPerNumber`, in characters.
     private static let shortDigits = 16
     private static let stepsPerNumber = 3
 
@@ -93,7 +93,7 @@ extension SchemaValidator {
         return value < limit ? -1 : value == limit ? 0 : 1
     }
 
-    /// Returns the number at a node for digit-by-digit processing, and subtracts the steps of the processing.
+    /// Returns the number at a node, and subtracts the steps to process its digits.
     private func valueNumber(at node: Int) -> JSONNumber {
         stepsLeft -= Self.stepsPerNumber + max(0, tape.source(of: node).count - Self.shortDigits) / Self.digitsPerStep
         return tape.number(at: node)

@@ -46,8 +46,8 @@ extension SchemaValidator {
         return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
-    /// Fails. If evaluation is tracked, marks all members and elements as evaluated: the effect of valid alternatives
-    /// is unknown, so no member or element is reported as unevaluated.
+    /// Fails. If evaluation is tracked, marks all members and elements as evaluated, because the members and elements
+    /// that a valid alternative would mark are unknown.
     private func failAlternatives(_ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         if frame.pointee.tracks { evaluated.markAll() }
         return fail(

@@ -47,11 +47,11 @@ extension SchemaValidator {
         }
     }
 
-    /// Returns whether a frame ends with its first violation, because further violations are not reported.
+    /// Returns whether a violation ends the frame, because further violations would not be reported.
     @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
     /// Begins a subschema for a value. A leaf is checked immediately. Any other subschema gets a frame. After
-    /// `.waits`, pointers to frames are invalid. `marks` means that the subschema is for the value of the top frame,
+    /// `.waits`, pointers to frames may be invalid. `marks` means that the subschema is for the value of the top frame,
     /// and that marks are required.
     @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false)
         -> EvaluationOutcome

@@ -65,8 +65,8 @@ extension SchemaValidator {
         return .valid
     }
 
-    /// Checks each member in steps: its name, `properties`, each pattern, additional properties. Each step can resume
-    /// after a frame.
+    /// Checks each member in steps: its name, `properties`, each pattern, additional properties. After a frame, the
+    /// check resumes with the next step.
     private func checkAnyMembers(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
         -> EvaluationOutcome
     {
@@ -153,9 +153,8 @@ extension SchemaValidator {
         return .invalid
     }
 
-    /// Returns the slot of a string in a table of the schema; -1 if the table lacks the string. The time does not
-    /// depend on the number of strings. Values cannot increase the time, because the table contains only the schema's
-    /// strings.
+    /// Returns the slot of a string in a table of the schema; -1 if the table lacks the string. A value cannot
+    /// add collisions to the table, because the table contains only the schema's strings.
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
         let count = tape.nodes[string].count
         guard count <= table.longest, table.lengths >> UInt64(count & 63) & 1 == 1 else { return -1 }

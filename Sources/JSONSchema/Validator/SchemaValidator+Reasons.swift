@@ -102,7 +102,7 @@ extension SchemaValidator {
         var types = AcceptedTypes(schema)
         let fitting = (list.first..<list.first + list.count).map { lists[$0] }
             .filter { !types.of($0).isDisjoint(with: type) }
-        // A list of constants needs no explanation: the message names all of them.
+        // Alternatives that are constants need no explanation.
         let areConstants = (list.first..<list.first + list.count).allSatisfy { isConstant(lists[$0]) }
         guard !areConstants, fitting.count <= ReasonBudget.alternativesMax else { return .none }
         /// The alternatives that no tag excludes, with their violations.

@@ -48,7 +48,7 @@ public final class SchemaValidator {
 
     /// Steps per value, roughly 10 ns each, for subschemas and the values that they scan. Exceeding them is a violation
     /// with the keyword `stepsMax`. Without the limit, a schema that refers to itself twice could double the work with
-    /// each level of the value, and dozens of alternatives could each scan a large value.
+    /// each level of the value. Dozens of alternatives could each scan a large value.
     public static let stepsBase = 250_000
     /// Additional steps for each node on the tape: each value and each key.
     public static let stepsPerValue = 1

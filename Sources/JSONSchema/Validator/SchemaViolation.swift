@@ -8,12 +8,12 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     /// location is `#` and the pointer.
     public var schemaLocation: String
     public var keyword: String
-    /// A predicate with the remedy, for the developer of the program that wrote the value. It quotes the schema. Of the
-    /// value, it contains only member names, and constants that the schema also has.
+    /// A predicate such as `must be a whole number`, for the developer of the program that wrote the value. The message
+    /// quotes the schema. Of the value, it contains only member names, and constants that the schema also has.
     public var message: String
     /// The `nodeIndex` of the value, or of the invalid key. The document converts it to line and column.
     public var nodeIndex: Int
-    /// The property, constant or Boolean of the schema that was probably meant; nil if nothing is similar.
+    /// The property or constant of the schema, or the Boolean, that was probably meant; nil if nothing is similar.
     public var suggestion: String?
 
     /// A complete sentence, such as `/payload/aps/badge must be a whole number.`

@@ -4,7 +4,7 @@ import JSON
 extension CompiledSchema {
     /// Maximum length of a quotation in bytes.
     private static let quotedMax = 200
-    /// Maximum number of characters in which the end of a sentence is searched.
+    /// Maximum number of Unicode scalars in which the end of a sentence is searched.
     private static let sentenceMax = 1000
 
     func value(_ place: SchemaNode) -> JSONValue {

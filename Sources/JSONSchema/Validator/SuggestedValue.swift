@@ -1,10 +1,10 @@
 import JSON
 import Text
 
-/// The constant of a schema that a text probably means.
+/// The Boolean, or the constant of a schema, that a text probably means.
 enum SuggestedValue: Equatable {
     case text(String)
-    /// A number or literal as in the schema: the text has unnecessary quotes.
+    /// A number or literal, which JSON writes without quotes.
     case bare(String)
 
     /// Finds the constant of `list` that is most similar to a text; returns nil if no constant is similar.

@@ -11,7 +11,7 @@ struct BrokerNotice {
     static let causesMax = 16
 
     enum Line: Equatable {
-        /// The wait and its cause. The cause is nil before the first response or error.
+        /// The wait and its cause. The cause is nil if it is unknown.
         case waiting(sinceUnixSeconds: Int64, cause: String?)
         case connected(after: Duration)
     }

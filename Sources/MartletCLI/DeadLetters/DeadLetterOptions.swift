@@ -37,7 +37,7 @@ struct DeadLetterOptions: Equatable, Sendable {
     var reveals = false
     var isJSON = false
     var saysYes = false
-    /// Whether `redrive` may send every dead letter.
+    /// Whether the command may send every message without confirmation.
     var choosesAll = false
     /// Delivery limit of the queue; nil if unlimited.
     var deliveryLimit: Int? = deliveryLimitDefault
@@ -67,8 +67,8 @@ extension DeadLetterOptions {
     /// Maximum number of unacknowledged messages of one scan.
     ///
     /// While a request is unacknowledged, it does not return to its request queue, even if its delay expires.
-    /// If the options set a rate but choose no requests, a scan of a wait queue therefore receives only as many
-    /// requests as the rate allows within a second, but at least `scanWindowMin`. A dry run has no such limit.
+    /// If the options set a rate, but no filter and no IDs, the window of a wait queue is therefore small: the requests
+    /// of one second, but at least `scanWindowMin`. A dry run has no such limit.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax
@@ -135,7 +135,7 @@ extension DeadLetterOptions {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
             guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
                 throw UsageError(
-                    "option --delivery-limit: each scan counts as a delivery; the limit must exceed "
+                    "option --delivery-limit: each scan counts as a failed delivery; the limit must exceed "
                         + "\(DeadLetterScan.deliveriesSpared)")
             }
         } else if !isDeliveryLimitAssumed || source == .waits {

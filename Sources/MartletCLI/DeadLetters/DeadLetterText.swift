@@ -112,7 +112,7 @@ enum DeadLetterText {
         json.member("body_bytes", letter.bodyBytes)
     }
 
-    /// Returns all fields, headers and the body, on several lines.
+    /// Returns the main fields, the headers and the body, on several lines.
     static func whole(
         _ letter: DeadLetter, _ copy: RepublishableMessage, reveals: Bool, nowUnixMilliseconds: Int64
     ) -> String {

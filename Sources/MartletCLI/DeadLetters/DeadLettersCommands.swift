@@ -68,12 +68,13 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
         path: ["dead-letters", "redrive"],
         summary: "Send dead letters to their request queues again.",
         discussion: """
-            Send the dead letters that have an ID or match --where; with --all, send every dead letter. Without ID, --where
-            and --limit, ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Start with
-            --dry-run, then with --limit 10. A dead letter that a worker would refuse stays in the queue and is counted.
-            The others are published, and removed once the broker has confirmed them. The command may be stopped at any
-            time and run again: a worker does not push a duplicate again. Dead letters that do not match stay in
-            the queue, in their order. Attempts are not reset: a request without attempts left gets one more.
+            With IDs, send only dead letters with one of these IDs; with --where, only dead letters that match; with
+            --all, every dead letter. Without ID, --where and --limit, ask for confirmation on a terminal after a dry
+            run; elsewhere, require --all or --yes. Start with --dry-run, then with --limit 10. A dead letter that a
+            worker would refuse stays in the queue and is counted. The others are published, and removed once the broker
+            has confirmed them. The command may be stopped at any time and run again: a worker does not push a duplicate
+            again. Dead letters that do not match stay in the queue, in their order. Attempts are not reset: a request
+            without attempts left gets one more.
 
             \(DeadLettersText.filters)
             """,
@@ -126,9 +127,10 @@ struct DeadLettersImportCommand: MessageQueueCommand {
         path: ["dead-letters", "import"],
         summary: "Publish the dead letters in a file of `export` or `drop`, as dead letters or as requests.",
         discussion: """
-            Bodies are preserved byte for byte. Headers and properties are preserved, except the expiration, the user ID and
-            the broker's counters. All messages are persistent. With --redrive, they are checked and sent as requests, as
-            by `redrive`. A worker does not push a duplicate again. FILE may be - for standard input.
+            Bodies are preserved byte for byte. Headers and properties are preserved, except the expiration, the user
+            ID, CC, BCC and the broker's counters. All messages are persistent. With --redrive, they are checked and
+            sent as requests, as by `redrive`. A worker does not push a duplicate again. FILE may be - for standard
+            input.
             An interrupted import prints the last line that it completed. Continue after that line with --from-line;
             importing from the first line would publish messages twice.
             """,
@@ -157,10 +159,10 @@ struct DeadLettersEditCommand: MessageQueueCommand {
         summary: "Edit a dead letter's body in $EDITOR and send it.",
         discussion: """
             Write the body to a file of mode 0600, run the editor, and check the result; repeat until the body is valid.
-            Then publish it as a redrive does, with the dead letter's ID in push-edited-from, and remove the dead
-            letter. No message is unacknowledged while the editor is open. If several dead letters have the ID, choose
-            one with --where. An unchanged body is not sent. If only its content-encoding is wrong, ask whether to send
-            the body without it; --yes answers yes.
+            Then publish it as `redrive --reset-attempts` does, with the dead letter's ID in push-edited-from, and
+            remove the dead letter. No message is unacknowledged while the editor is open. If several dead letters have
+            the ID, choose one with --where. An unchanged body is not sent. If only its content-encoding is wrong, ask
+            whether to send the body without it; --yes answers yes.
 
             \(DeadLettersText.filters)
             """,

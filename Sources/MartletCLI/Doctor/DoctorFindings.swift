@@ -24,7 +24,7 @@ final class DoctorFindings: @unchecked Sendable {
         write(line)
     }
 
-    /// Runs `question` for all places concurrently, and returns after the last response.
+    /// Runs `question` for all places concurrently, and returns when all calls have returned.
     func collect(_ places: [String], _ question: @escaping @Sendable (Int) async -> Void) async {
         awaited += places
         let asked = places.indices.map { index in

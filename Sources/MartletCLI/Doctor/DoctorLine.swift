@@ -6,7 +6,7 @@ import Text
 struct DoctorLine: Sendable, Equatable {
     enum State: String, Sendable, CaseIterable {
         case ok
-        /// A part that works now, but may fail later.
+        /// A problem that does not prevent a worker from working.
         case warning
         /// A fault that prevents a worker from working.
         case failure

@@ -10,7 +10,7 @@ struct MissingResultCauses {
 
     /// The queues in which the requests wait for a worker.
     var queues: [QueueStatus]
-    /// Workers on this machine that use the broker and the prefix of the command.
+    /// Workers of this user on this machine that use the broker and the prefix of the command.
     var workers: [WorkerStatus]
     /// The advice that completes the commands in remedies.
     var commands: CommandAdvice

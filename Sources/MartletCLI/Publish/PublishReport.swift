@@ -68,8 +68,8 @@ struct PublishReport: Equatable {
 }
 
 extension PublishOutcome {
-    /// Whether it is unknown if the broker has received the message. If the exchange does not exist, the broker closes
-    /// the channel and discards the message.
+    /// Whether the publish failed, but the broker may have received the message. If the exchange does not exist, the
+    /// broker closes the channel and discards the message.
     var isUnknown: Bool {
         if case .unknown(let error) = self { error.code != .notFound } else { false }
     }

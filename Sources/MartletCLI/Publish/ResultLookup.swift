@@ -8,7 +8,8 @@ import HTTPClient
 import Text
 import Threads
 
-/// A query of the broker and of this machine's workers for the causes of missing results. Prints the causes.
+/// A query of the broker, and of this user's workers on this machine, for the causes of missing results. Prints the
+/// causes.
 struct ResultLookup: Sendable {
     /// The delay before the first lookup. A healthy worker publishes a result sooner.
     private static let firstDelaySeconds = 3
@@ -22,8 +23,8 @@ struct ResultLookup: Sendable {
 
     /// Creates a lookup.
     ///
-    /// - Parameter queue: the queue that the requests are published to; nil for the request exchange, which leads to
-    ///   all request queues.
+    /// - Parameter queue: the queue that the requests are published to; nil for the request exchange, which
+    ///   can route to every request queue.
     init(connector: BrokerConnector, queue: String?, commands: CommandAdvice) {
         self.connector = connector
         queues = queue.map { [$0] } ?? connector.names.requestQueuesAndShards

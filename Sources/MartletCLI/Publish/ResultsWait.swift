@@ -67,7 +67,7 @@ final class ResultsWait {
         guard !isOver, !awaited.isEmpty else { return }
         let timer = loop.schedule(after: .seconds(seconds)) { [self] in
             let missing = awaited.missing.sorted().joined(separator: ", ")
-            Terminal.error.line("martlet: no result within \(seconds) s of \(missing)".printable)
+            Terminal.error.line("martlet: no result for \(missing) within \(seconds) s".printable)
             finish(.timedOut)
         }
         let lookups = Task(executorPreference: loop) { [lookup, loop] in await lookup.repeatUntilCancelled(on: loop) }

@@ -160,7 +160,7 @@ struct StatusTable {
             let seen = status.queuesSecondsOld.map { ElapsedTime.text(seconds: $0) + " ago" } ?? "-"
             for queue in QueueRow.rows(status.queues) {
                 let name = [queue.name] + (hasSeveral ? [status.broker] : [])
-                // Show only wait queues that have messages or consumers.
+                // Omit wait queues without messages and consumers.
                 guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".\(TopologyNames.waitWord)."),
                     !rows.contains(where: { $0.starts(with: name) })
                 else { continue }

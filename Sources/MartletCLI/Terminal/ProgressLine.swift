@@ -38,7 +38,7 @@ final class ProgressLine {
         Terminal.endPassingLine()
     }
 
-    /// Returns the progress as text, such as `━━━━────────  1200 of 5000  498/s`.
+    /// Returns the progress as text, such as `━━━━━───────────────────  1200 of 5000  498/s`.
     static func text(_ count: Int, of total: Int, after elapsed: Duration) -> String {
         let filled = total > 0 ? min(cells, cells * count / total) : cells
         let milliseconds = max(1, elapsed / .milliseconds(1))

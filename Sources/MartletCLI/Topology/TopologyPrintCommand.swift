@@ -11,7 +11,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
             Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl script, or
             objects of the messaging topology operator. The last two contain the permissions of each user. No password is
             printed, and only a password in amqp.url is read. --broker adds the declarations that disable the delivery limit
-            of RabbitMQ 4.0 and later, which removes a message from a queue after 20 requeues.
+            of RabbitMQ 4.0 and later, which discards a message after more than 20 requeues.
             """,
         options: [
             .config(), .prefix,

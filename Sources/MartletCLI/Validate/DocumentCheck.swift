@@ -5,13 +5,13 @@ import JSONSchema
 
 /// A check of documents against a schema. All documents share the validator's memory.
 struct DocumentCheck {
-    /// The number of steps that each value adds to the step limit. It is higher than in a worker, so that large
-    /// documents can be checked.
+    /// The number of steps that each value and each key adds to the step limit. It is higher than in a worker, so that
+    /// large documents can be checked.
     private static let stepsPerValue = 8
 
     let limits: JSONLimits
     private let validator: SchemaValidator
-    /// Whether documents are messages, which also have limits that no schema can express.
+    /// Whether documents are requests, which also have limits that no schema can express.
     private let isOfMessages: Bool
     /// Rules of the configuration; nil to check only the contract.
     private let rules: RequestRules?

@@ -13,7 +13,7 @@ enum SourceExcerpt {
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
         let start = source[..<offset].lastIndex(where: isEnd).map { $0 + 1 } ?? 0
         let end = source[offset...].firstIndex(where: isEnd) ?? source.count
-        // A character has at most four bytes. Text further away does not fit.
+        // Four bytes per column suffice for almost every text.
         let reach = 4 * max(width, 1)
         let isCut = offset - start > reach
         let before = Array(shown(source[(isCut ? offset - reach : start)..<offset]))

@@ -5,16 +5,16 @@ import JSONSchema
 extension ValidateCommand {
     static let syntax = CommandSyntax(
         path: ["validate"],
-        summary: "Validate messages or other documents against a JSON Schema.",
+        summary: "Validate requests or other documents against a JSON Schema.",
         discussion: """
             Print FILE: valid, or FILE:LINE:COLUMN and the mistake. On a terminal, also print the line with a caret; in a pipe or
             file, print nothing from the document. With --json, print one line per document: {"valid":true}, or false with
             errors. Exit code 0: all documents are valid, 1: a document is invalid, 2: invalid schema, unreadable file,
             failed output, or invalid usage.
 
-            Without --schema, documents are validated as messages: by the schema and by limits in bytes. With --config, they
-            are validated as by a worker with that file: also by apps, environments, payload schemas and the maximum
-            message size. A key inside aps that Apple does not define causes a warning. A schema is 2020-12 or
+            Without --schema, documents are validated as requests: by the schema and by limits in bytes. With --config,
+            they are validated as by a worker with that file: also by apps, environments, payload schemas and the
+            maximum message size. A key inside aps that Apple does not define causes a warning. A schema is 2020-12 or
             draft-07 and may refer to files in its folder by $id or name; nothing is downloaded. FILE may be - for
             standard input.
             """,
@@ -45,7 +45,7 @@ extension ValidateCommand {
         var schemaPath: String?
         /// The configuration of a worker, whose rules also apply; nil to check only the contract.
         var configPath: String?
-        /// The reason why the default configuration file cannot be read; nil if it is readable or not needed.
+        /// The reason why the default configuration file cannot be read; otherwise nil.
         var unreadableConfig: String?
         var resources: [NamedResource] = []
         /// Draft of a schema without `$schema`.

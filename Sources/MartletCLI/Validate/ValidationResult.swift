@@ -20,7 +20,7 @@ struct ValidationResult: Equatable {
     enum Problem: Equatable {
         case json(JSONError)
         case schema(SchemaViolation, JSONPosition)
-        /// A violation of a limit of messages or of a rule of the configuration.
+        /// A violation of a limit of requests or of a rule of the configuration.
         case violation(RequestViolation, JSONPosition)
 
         var position: JSONPosition {

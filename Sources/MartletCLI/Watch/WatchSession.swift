@@ -12,7 +12,7 @@ import Text
 
 /// The output of results and dead letters as they are published.
 final class WatchSession {
-    /// Maximum time to reconnect. The time is shorter than the expiry of the queue, so that no message is missed.
+    /// Maximum time to reconnect; shorter than the expiry of the queue.
     private static let reconnectDeadlineSeconds = 40
 
     private let loop: EpollLoop
@@ -108,8 +108,8 @@ final class WatchSession {
         override func failed() { session.finish(.unreachable) }
     }
 
-    /// Reports that the command receives everything published from now on: prints a line and the header, and creates
-    /// the file of `--ready-file`. Also starts the timeout.
+    /// Reports that the command is listening: prints a line, creates the file of `--ready-file`, and prints the header
+    /// of a table. Also starts the timeout.
     private func announce() {
         Terminal.error.line("martlet: listening at \(connector.place)")
         if let path = options.readyFile, !FileWriter.create(path) {
@@ -130,7 +130,7 @@ final class WatchSession {
                 let seconds = Self.reconnectDeadlineSeconds
                 reconnectDeadline = loop.schedule(after: .seconds(seconds)) { [self] in
                     Terminal.error.line(
-                        "martlet: broker connection lost for \(seconds) seconds; messages published since then are not shown"
+                        "martlet: broker connection lost for \(seconds) seconds; messages published since the loss are not shown"
                     )
                     finish(.unreachable)
                 }
@@ -162,7 +162,7 @@ final class WatchSession {
     private func json(_ message: IncomingMessage, _ watched: WatchedMessage, _ nowUnixMilliseconds: Int64) -> String {
         let line = watched.json(
             WatchedEnvelope(message), nowUnixMilliseconds: nowUnixMilliseconds, revealsTokens: options.revealsTokens)
-        // A program receives the body unchanged. On a terminal, the line must not contain control characters.
+        // On a terminal, the line must not contain control characters.
         return output.isTerminal ? line.printable : line
     }
 

@@ -15,9 +15,11 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// One sentence, with the remedy.
     public var sentence: String
+    /// The class of an SQLSTATE or the code of an SQLite error, a label of metrics; nil without an error of a database.
+    public var errorClass: String?
 
-    public init(_ code: Code, _ sentence: String) {
-        (self.code, self.sentence) = (code, sentence)
+    public init(_ code: Code, _ sentence: String, errorClass: String? = nil) {
+        (self.code, self.sentence, self.errorClass) = (code, sentence, errorClass)
     }
 
     public var description: String { sentence }

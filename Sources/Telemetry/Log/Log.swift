@@ -10,7 +10,7 @@ public final class Log: Sendable {
     /// Maximum bytes of lines that wait for the writer. When the queue is full, further lines are dropped, counted and
     /// reported later.
     public static let queueBytesMax = 256 * 1024
-    /// Default timeout of `flush` if the reader has stalled.
+    /// Default timeout of `flush`.
     public static let flushDeadlineMilliseconds = 1000
 
     /// A log that discards every line.
@@ -83,7 +83,7 @@ public final class Log: Sendable {
         write(.error, event, metadata())
     }
 
-    /// Waits until all lines are written, for the end of the process. Blocks the calling thread.
+    /// Waits until all lines are written. Call this function at the end of the process. Blocks the calling thread.
     ///
     /// - Returns: false on timeout.
     @discardableResult

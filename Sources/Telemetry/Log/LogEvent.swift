@@ -92,7 +92,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
         case .resumed: "pause ended by operator"
         case .adminListening: "admin endpoint listening"
         case .adminUnavailable: "admin listener unavailable"
-        case .adminConnectionsClosed: "admin endpoint full, slow connections closed"
+        case .adminConnectionsClosed: "admin connection limit reached, slow connections closed"
         case .serviceManagerUnreachable: "systemd notification failed"
         case .brokerUnreachable: "broker unreachable, retrying"
         case .brokerReached: "broker reached"

@@ -4,7 +4,7 @@ public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringCon
     case debug
     /// Normal operation: a summary each minute, and few other lines.
     case info
-    /// A failure that Martlet recovers from by itself.
+    /// A problem in spite of which Martlet continues, such as a lost broker connection or an expiring certificate.
     case warning
     /// A failure that needs an operator.
     case error

@@ -1,5 +1,5 @@
-/// The distribution of observed values over fixed buckets. A reader may see the bucket of an observation before its
-/// sum, because the atomics are relaxed.
+/// The distribution of observed values over fixed buckets. A reader may see an observation in its bucket but not in the
+/// sum, or the reverse.
 public final class Histogram: Sendable {
     /// The unit of a value.
     public enum Unit: Sendable, Hashable {

@@ -32,7 +32,8 @@ public struct HistogramReading: Sendable, Hashable {
         return HistogramReading(unit: unit, bounds: bounds, counts: differences, sum: sum &- earlier.sum)
     }
 
-    /// Returns the value that this fraction of the observations does not exceed. Interpolates linearly within a bucket.
+    /// Estimates the value that this fraction of the observations does not exceed, by linear interpolation within a
+    /// bucket.
     ///
     /// - Parameter part: from 0 to 1.
     /// - Returns: nil without observations; the last bound if the quantile is beyond it.

@@ -21,7 +21,7 @@ public final class SpanQueue: @unchecked Sendable {
         }
     }
 
-    /// Counts spans that the exporter could not send.
+    /// Counts spans that the collector did not accept.
     public func countDropped(_ count: Int) {
         lock.withLock { dropped += count }
     }

@@ -42,7 +42,7 @@ public final class ChildProcess: @unchecked Sendable {
     /// Starts `command`, whose first word is a path or a name in `PATH`.
     ///
     /// - Parameters:
-    ///   - environment: The complete environment; nil to inherit it.
+    ///   - environment: The environment; nil to inherit it with an empty `MARTLET_CONFIG`.
     ///   - whenOrphaned: The signal to send when this process has exited.
     ///   - lineEnd: The line terminator of the pipes.
     /// - Throws: `ProcessError` if the process cannot be started.

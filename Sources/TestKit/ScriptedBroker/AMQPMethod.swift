@@ -1,6 +1,6 @@
 import AMQP
 
-/// The AMQP 0-9-1 methods that the scripted broker reads or sends.
+/// The methods of AMQP 0-9-1 and of RabbitMQ's extensions that the scripted broker reads or sends.
 ///
 /// The raw value has the class ID in the upper half and the method ID in the lower half (AMQP 0-9-1, "Class and method
 /// details").
@@ -61,7 +61,7 @@ enum AMQPMethod: UInt32 {
     /// The class ID in content headers.
     static let basicClass: UInt16 = 0x003C
 
-    /// Reads the IDs at the start of a method frame; returns nil if the method is unknown.
+    /// Reads the IDs at the start of a method frame; returns nil if the IDs are missing or unknown.
     init?(_ reader: inout WireReader) {
         guard let number = reader.long() else { return nil }
         self.init(rawValue: number)

@@ -217,8 +217,8 @@ public final class ScriptedBroker {
 
     /// Publishes a message.
     ///
-    /// - Parameter deliveryCount: The initial delivery count. It is above 0 if RabbitMQ has requeued the message from a
-    ///   consumer that was canceled before it received the message.
+    /// - Parameter deliveryCount: The initial delivery count. With a count above 0, the first delivery is marked as a
+    ///   redelivery.
     /// - Returns: The number of queues that received the message.
     @discardableResult
     public func publish(

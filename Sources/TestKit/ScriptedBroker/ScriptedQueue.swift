@@ -5,7 +5,7 @@ import EventLoop
 public final class ScriptedQueue {
     public let name: String
     public let arguments: FieldTable
-    /// The number of messages published to the queue, without requeues.
+    /// The number of messages appended to the queue, including dead letters and without requeues.
     public private(set) var published = 0
     /// The number of unacknowledged messages, including the messages in transit to a channel.
     public internal(set) var unsettled = 0

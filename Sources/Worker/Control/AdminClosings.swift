@@ -2,8 +2,8 @@ import AdminHTTP
 import EventLoop
 import Telemetry
 
-/// The counts of connections that the admin endpoint closes, by cause. Logs the connections that are closed because
-/// the endpoint is full. Runs on the control loop.
+/// The counts of connections that the admin endpoint closes, by cause. Logs the connections that are closed in
+/// favor of other connections. Runs on the control loop.
 final class AdminClosings {
     private let counters: [AdminClosing: Counter]
     private let report: DisplacementReport

@@ -8,8 +8,8 @@ package enum ControlSocket {
     /// Maximum number of sockets that a command finds.
     package static let socketsMax = 256
 
-    /// Returns the folder of a worker's socket: the runtime folder that systemd created, the user's runtime folder,
-    /// or a folder in `/tmp`.
+    /// Returns the folder of a worker's socket: the runtime folder that systemd created, or a folder in the user's
+    /// runtime folder or in `/tmp`.
     static func folder(of user: uid_t, _ environment: (String) -> String?) -> String {
         if let folder = environment("RUNTIME_DIRECTORY"), folder.hasPrefix("/"), !folder.contains(":") { return folder }
         if let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") { return "\(folder)/martlet" }
@@ -38,8 +38,8 @@ package enum ControlSocket {
 
     /// Creates the folder of a default socket and removes the sockets of ended processes.
     ///
-    /// - Throws: if the folder cannot be created, or if another user owns it or may write to it and could therefore
-    ///   create sockets there.
+    /// - Throws: if the folder cannot be created, or if another user owns the folder or may write to it. Such a user
+    ///   could create sockets there.
     static func makeFolder(of path: String) throws(TransportError) {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {

@@ -10,7 +10,7 @@ final class PauseControl {
     private let groups: LaneGroups
     private let loop: EventLoop
     private let log: Log
-    /// The pauses that are in effect, oldest first.
+    /// The pauses that no operator has ended, oldest first.
     private(set) var pauses: [Pause] = []
 
     init(_ groups: LaneGroups, in environment: LaneEnvironment) {

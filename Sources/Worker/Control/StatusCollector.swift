@@ -9,8 +9,7 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// A collector of the worker's status. The sources are lanes, counters and the queues of the broker. Runs on the
-/// control loop.
+/// A collector of the worker's status. Runs on the control loop.
 final class StatusCollector {
     private let environment: LaneEnvironment
     private let groups: LaneGroups

@@ -8,7 +8,7 @@ struct WorkerSnapshot: Sendable {
     struct Lane: Sendable {
         var number: Int
         var makesProgress: Bool
-        /// The status of the lane; nil if the lane has ended, is stalled or has not answered in time.
+        /// The status of the lane; nil if the lane was not queried or has not answered in time.
         var status: LaneStatus?
     }
 

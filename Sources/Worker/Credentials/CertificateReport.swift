@@ -2,7 +2,7 @@ import Configuration
 import EventLoop
 import Telemetry
 
-/// Log lines about the validity of certificates, written at the start and once a day.
+/// Log lines about the validity of certificates.
 struct CertificateReport {
     static let intervalSeconds = 86_400
 

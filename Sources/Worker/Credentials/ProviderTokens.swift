@@ -59,9 +59,9 @@ struct ProviderTokens {
 
     private mutating func dropExpired(_ now: Now) { former.removeAll { $0.until <= now.sinceBoot } }
 
-    /// Returns the tokens with which lanes start.
+    /// Returns the tokens with which lanes and the execution of channel commands start.
     ///
-    /// - Parameter onRefusal: called on a lane's loop when APNs has refused a token, with the name of its key.
+    /// - Parameter onRefusal: called with the name of the key when APNs has refused a token, on any event loop.
     func supplies(
         _ onRefusal: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
     ) -> [Credential.Name: TokenSupply] {

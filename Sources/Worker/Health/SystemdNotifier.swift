@@ -4,9 +4,9 @@ import Telemetry
 
 /// A notifier that reports the worker's state to systemd. Does nothing if systemd did not start the process.
 ///
-/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its
-/// configuration is read and its admin endpoint listens. A booting machine therefore does not wait for a remote
-/// broker. `systemctl status` shows whether the worker consumes.
+/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started before it
+/// connects to the broker. A booting machine therefore does not wait for a remote broker. `systemctl status`
+/// shows whether the worker consumes.
 final class SystemdNotifier {
     /// Maximum interval between calls of `report`.
     private static let intervalMax = Duration.seconds(1)
@@ -37,7 +37,7 @@ final class SystemdNotifier {
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
         let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
         isWatching = isMeant && microseconds > 1
-        // Notify twice within the watchdog timeout, after which systemd kills a silent service.
+        // Notify at least twice within the watchdog timeout, after which systemd kills a silent service.
         let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
         interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
         if let failure { failed(failure) }
@@ -68,7 +68,7 @@ final class SystemdNotifier {
         }
     }
 
-    /// Logs only the first failure, because every further notification fails too.
+    /// Logs only the first failure, because further notifications probably fail too.
     private func failed(_ error: TransportError) {
         guard !hasFailed else { return }
         hasFailed = true

@@ -30,14 +30,14 @@ struct ConfigurationReloader: Sendable {
     /// Makes `version` the latest version again after a later version was rejected. The files of the rejected version
     /// are read again after a change or on request.
     mutating func fallBack(to version: ConfigurationVersion) {
-        // Files that have changed since the latest version was read count as changes.
+        // Files that have changed since the rejected version was read count as changes.
         changes = FileChangeDetector(version.sources.merging(latest.sources) { $1 })
         latest = version
     }
 
     /// Makes `version` the latest version and returns it. If the contents are the same, keeps the latest version, logs
-    /// an unchanged configuration and returns nil, because a file may be rewritten without a change. In both cases,
-    /// later checks compare the files with `version`.
+    /// an unchanged configuration and returns nil. A file may be rewritten without a change. In both cases, later
+    /// checks compare the files with `version`.
     private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
         changes = FileChangeDetector(version.sources)
         guard version.digest != latest.digest else {

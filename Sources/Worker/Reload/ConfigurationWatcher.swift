@@ -6,8 +6,8 @@ import EventLoop
 import Telemetry
 import Threads
 
-/// A watcher that detects changes of a configuration and its files. It runs on a separate thread, because reading and
-/// compiling can block. The thread ends with the process.
+/// A watcher that reloads a configuration on request, and the files that the configuration names after a change. The
+/// watcher runs on a separate thread, because reading and compiling can block. The thread ends with the process.
 ///
 /// `@unchecked Sendable`: the lock guards the state that the threads share.
 final class ConfigurationWatcher: @unchecked Sendable {
@@ -54,8 +54,8 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// Reports that `version` was rejected. The watcher continues with the version in force. Any thread may call this
-    /// function.
+    /// Reports that `version` was rejected. The watcher continues with the version in force, unless it has read a later
+    /// version. Any thread may call this function.
     func rejected(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
         lock.withLock { rejection = (version, inForce) }
     }

@@ -9,7 +9,7 @@ import TestKit
 actor RelayClient {
     /// The name of the hidden command that `amqp` starts.
     static let name = "relay-client"
-    /// The time limit for the broker to receive the last acknowledgments.
+    /// The time limit for the queue to apply the last acknowledgments.
     private static let settleSecondsMax = 10
     private static let resultBeforeID = Array(#"{"id":""#.utf8)
     private static let resultAfterID = Array(
@@ -66,7 +66,7 @@ actor RelayClient {
         await publisher.close()
         if let failure { throw failure }
         guard isSettled else {
-            throw ProcessError("cannot settle all messages within \(Self.settleSecondsMax) s")
+            throw ProcessError("cannot verify the acknowledgments: the queue may not have applied them")
         }
         return "martlet: \(messages) messages \(Int(Double(messages) / seconds)) /s"
     }

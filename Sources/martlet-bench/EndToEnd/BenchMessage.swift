@@ -57,7 +57,7 @@ struct BenchMessage: Sendable {
         message(number, app: Self.bundleID(number % apps, of: apps), queue: queue)
     }
 
-    /// Returns the request with a number. The number determines the request's ID and device token.
+    /// Returns the request with a number. The number determines the device token and, with the round, the ID.
     ///
     /// - Parameter app: A bundle ID. The bundle IDs of all requests must have the same length.
     func message(_ number: Int, app: String, queue: String) -> OutgoingMessage {
@@ -70,7 +70,7 @@ struct BenchMessage: Sendable {
         return OutgoingMessage(exchange: "", routingKey: queue, body: Array(body.utf8), messageID: id)
     }
 
-    /// Returns the number with leading zeros.
+    /// Returns the number in base `radix`, with leading zeros up to `count` digits.
     static func digits(_ number: Int, count: Int, radix: Int = 16) -> String {
         let text = String(number, radix: radix)
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text

@@ -1,7 +1,7 @@
 import AMQP
 import CommandKit
 
-/// The options of the benchmarks that measure workers.
+/// The options of `end-to-end` and `amqp`. `growth` uses these options at each value.
 struct EndToEndOptions {
     var messages = 100_000
     var samples = 5

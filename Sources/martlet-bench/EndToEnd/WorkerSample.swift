@@ -26,7 +26,7 @@ struct WorkerSample {
         guard accepted == total else { throw ProcessError("only \(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
         guard messages > 0 else { throw ProcessError("cannot measure the workers: too few requests") }
-        // The kernel samples user and system time at ticks of 10 ms, but their sum is exact.
+        // The kernel estimates user and system time by sampling, but their sum is exact.
         let exact = (end.time - start.time).microseconds / messages
         let user = (end.userTime - start.userTime).microseconds
         let split = user + (end.systemTime - start.systemTime).microseconds

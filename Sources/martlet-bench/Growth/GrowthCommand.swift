@@ -9,7 +9,7 @@ struct GrowthCommand: Benchmark {
         options: [.messages(GrowthOptions.messages), .warmUp] + WorkSetting.allCases.map { .setting($0, value: "N,…") }
             + [
                 .samples(GrowthOptions.samples), .quick, .json,
-                .plot("SVG file for a chart of throughput and processor time"),
+                .plot("SVG file for charts of throughput and processor time"),
             ])
 
     let options: GrowthOptions

@@ -10,7 +10,7 @@ struct GrowthOptions {
     private(set) var work = EndToEndOptions()
     let setting: WorkSetting
     let values: [Int]
-    /// The file for the chart; nil for no chart.
+    /// The file for the charts; nil for no charts.
     private(set) var plot: String?
 
     init(_ parsed: ParsedArguments) throws(UsageError) {

@@ -19,7 +19,7 @@ final class CountedLane {
     private static let broker = Endpoint(host: "broker", port: 5672)
     private static let apns = Endpoint(host: "apns", port: 443)
     private static let teamID = "DEMOTEAM01"
-    /// The delay of responses by APNs.
+    /// The delay of responses by the simulated APNs.
     private static let answerMilliseconds = 5
     /// The limit of virtual time.
     private static let limit = Duration.seconds(600)
@@ -42,8 +42,6 @@ final class CountedLane {
     }
 
     /// Runs the lane until the results of all counted requests are published.
-    ///
-    /// - Throws: `ProcessError` if results are missing.
     func run() throws {
         guard let key = KnownProviderKey.privateKey else { throw ProcessError("cannot read the provider key") }
         lane.onSwitch = { [unowned self] _ in if isCollecting { martlet_callgrind_toggle_collect() } }

@@ -7,8 +7,9 @@ struct InstructionsCommand: Benchmark {
         path: ["instructions"],
         summary: "Count the instructions per request of a lane between scripted peers, with valgrind.",
         discussion: """
-            The lane runs on virtual time, so every run has the same count. The command fails if the count exceeds the
-            accepted count in deploy/check/instructions by more than \(InstructionCount.growthPercentMax) %.
+            The lane runs on virtual time, so every run has the same count. Without options, the command fails if the
+            count exceeds the accepted count in deploy/check/instructions by more than
+            \(InstructionCount.growthPercentMax) %.
             """,
         options: [
             InstructionOptions.apps,

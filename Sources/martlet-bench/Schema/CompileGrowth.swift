@@ -7,7 +7,7 @@ struct CompileGrowth {
     static let few = 1000
     static let many = 20_000
     /// The limit of the cost per part in the large schema, as a multiple of the cost in the small schema. A linear
-    /// search per part would cost five times as much.
+    /// search per part would exceed the limit.
     static let ratioMax = 2.5
 
     /// The nanoseconds per part of the small schema.
@@ -23,7 +23,7 @@ struct CompileGrowth {
 
     /// Returns the nanoseconds per part of a schema.
     ///
-    /// The parts are referenced by name and by index, and have an unknown keyword.
+    /// Each part references one schema by name and one by index, and has an unknown keyword.
     private static func nanoseconds(parts: Int) throws -> Double {
         let properties = (0..<parts).map {
             ##""p\##($0)":{"anyOf":[{"$ref":"#/$defs/d\##($0)"},{"$ref":"#/prefixItems/\##($0)"}],"x-note":1}"##

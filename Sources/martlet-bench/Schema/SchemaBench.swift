@@ -4,7 +4,7 @@ import TestKit
 
 /// A measurement of parsing and validation, and of the hostile cases.
 ///
-/// The measurement compares Martlet with Python's json and jsonschema-rs. Both parse and validate the sample alert.
+/// The measurement compares Martlet with Python's json and jsonschema-rs, which parse and validate the same alert.
 struct SchemaBench {
     let options: SchemaBenchOptions
     private let schemaPath = Products.file("schemas/notification.schema.json")

@@ -47,7 +47,7 @@ struct SchemaBenchReport {
               json.loads and jsonschema-rs  \(Figures.cell(Figures.median(python) / 1000, places: 2, width: 6)) µs
               Martlet                       \(Figures.cell(Figures.median(martlet) / 1000, places: 2, width: 6)) µs \
             (\(Figures.decimal(share, places: 2)) times Python's time)
-              allocations of 1000 requests  \(allocations.map { "\($0)" } ?? "not counted: valgrind is missing")
+              allocations of 1000 requests  \(allocations.map { "\($0)" } ?? "not counted: valgrind missing or failed")
 
             Parsing and validation per member of an object; processor time, ns
 

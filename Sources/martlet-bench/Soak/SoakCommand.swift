@@ -16,7 +16,7 @@ struct SoakCommand: Benchmark {
                 name: "minutes", value: "N", help: "minutes of load on the simulator (\(Int(SoakOptions().minutes)))"),
             OptionSyntax(name: "worker", help: "measure a worker instead of the simulator"),
             OptionSyntax(name: "messages", value: "N", help: "requests for the worker (\(SoakOptions().messages))"),
-            OptionSyntax(name: "quick", help: "run for some seconds without a limit on memory growth"),
+            OptionSyntax(name: "quick", help: "run briefly, without a limit on memory growth"),
         ])
 
     let options: SoakOptions

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 67 to 93 of the table in the documentation: provider tokens, and the binding of connections.
+/// Rows of the conformance table about provider tokens and the binding of connections.
 @Suite struct AuthenticationConformanceTests {
     private static let invalid = #"{"reason":"InvalidProviderToken"}"#
     private static let missing = #"{"reason":"MissingProviderToken"}"#

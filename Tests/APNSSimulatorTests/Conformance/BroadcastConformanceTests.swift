@@ -5,8 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 124 to 142 of the table in the documentation: broadcasts to a channel. `FaultConformanceTests` tests row 142,
-/// whose answer is forced by a fault.
+/// Rows 124 to 141 of the conformance table: broadcasts to a channel.
 @Suite struct BroadcastConformanceTests {
     private static let stored = "dHN0LXNyY2gtY2hubA=="
     private static let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 143 to 156 of the table in the documentation: the life of channels.
+/// Rows of the conformance table about the life of channels.
 @Suite struct ChannelConformanceTests {
     private static let collection = "/1/apps/com.example.app/channels"
     private static let list = "/1/apps/com.example.app/all-channels"

@@ -1,5 +1,5 @@
-/// A handwritten first message of a TLS client (RFC 5246, 7.4.1.2). The message allows versions that the TLS library
-/// no longer supports, and keeps the server's answer unencrypted.
+/// A handwritten first message of a TLS client (RFC 5246, 7.4.1.2). The message can offer versions that the TLS
+/// library no longer supports. The server's answer stays unencrypted.
 enum ClientHello {
     /// Returns the record of a ClientHello that offers one version, one cipher suite and P-256.
     ///

@@ -5,8 +5,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The rows of the documentation's table about limits of connections. Apple gives no figures for these limits, so
-/// each limit is a switch.
+/// Rows of the conformance table about limits of connections. Apple gives no figures for these limits, so each limit
+/// is a switch.
 @Suite struct ConnectionLimitConformanceTests {
     private static let badDeviceToken = #"{"reason":"BadDeviceToken"}"#
 

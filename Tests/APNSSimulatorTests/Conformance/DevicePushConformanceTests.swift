@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 19 to 53 of the table in the documentation: a device push, its success and its headers.
+/// Rows of the conformance table about a device push, its success and its headers.
 @Suite struct DevicePushConformanceTests {
     private static let badPriority = #"{"reason":"BadPriority"}"#
     private static let topicDisallowed = #"{"reason":"TopicDisallowed"}"#

@@ -37,7 +37,7 @@ import Testing
         #expect(wire.apns.server.counters.requests == 1)
     }
 
-    // nghttp2 refuses these fields regardless of their values. The log hides the values, which may be secrets.
+    // The log hides the values of these fields, which may be secrets.
     @Test(arguments: [
         (":unknown", "x"), ("X-Up", ""), ("X-Up", "a\nb"), (":path", "/3/device/aa\n01"), ("X], value: [Y", "z"),
         ("connection", String(repeating: "a1", count: 32)), ("te", String(repeating: "x", count: 12_000)),

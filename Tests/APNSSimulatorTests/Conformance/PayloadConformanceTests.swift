@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 54 to 66 of the table in the documentation: the payload.
+/// Rows 54 to 66 of the conformance table: the payload.
 @Suite struct PayloadConformanceTests {
     private static let payloadEmpty = #"{"reason":"PayloadEmpty"}"#
     private static let payloadTooLarge = #"{"reason":"PayloadTooLarge"}"#

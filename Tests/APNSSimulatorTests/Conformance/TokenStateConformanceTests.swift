@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 94 to 111 of the table in the documentation: the states of device tokens, and the classes of status.
+/// Rows of the conformance table about the states of device tokens.
 @Suite struct TokenStateConformanceTests {
     private static let foundGone: Int64 = 1_454_948_015_990
     private static let unregistered = #"{"reason":"Unregistered","timestamp":1454948015990}"#

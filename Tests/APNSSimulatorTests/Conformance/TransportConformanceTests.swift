@@ -7,7 +7,7 @@ import Testing
 @testable import APNSSimulator
 @testable import TestKit
 
-/// Rows 1 to 18 of the table in the documentation: TLS, HTTP/2 and the connection.
+/// Rows of the conformance table about TLS, HTTP/2 and the connection.
 @Suite struct TransportConformanceTests {
     @Test("row 1: TLS 1.2 and TLS 1.3 with ALPN h2", arguments: [TLSVersion.tls12, .tls13])
     func row1(version: TLSVersion) throws {

@@ -100,7 +100,7 @@ struct Wire {
         exchange(fields(changes) + more, body: Array(body.utf8), on: peer)
     }
 
-    /// Sends a push of another type with its topic.
+    /// Sends a push with this type and topic. If `type` is nil, omits `apns-push-type`.
     func push(type: String?, topic: String, body: String = alert) -> WireAnswer {
         push(["apns-push-type": type, "apns-topic": topic], body: body)
     }

@@ -294,7 +294,7 @@ import Testing
         let start = wire.loop.now.monotonic
         expectAccepted(wire.push(on: peer))
         #expect(start.duration(to: wire.loop.now.monotonic) >= .milliseconds(4900))
-        // An empty flow-control window also delays a body.
+        // The server resets a stream whose body exceeds an empty flow-control window.
         try perform(wire, .settings(settings { $0.initialWindowBytes = .value(0) }))
         #expect(wire.run { peer.frames.flatMap(\.settings).last { $0.id == 4 }?.value == 0 })
         let held = wire.loop.enter { peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }

@@ -163,7 +163,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.run { apns.server.counters.inFlight == 1 })
         #expect(apns.server.counters.accepted == 0)
         #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
-        // A query with a number from before the reset returns all newer requests.
+        // A query with a number from before the reset returns all requests after the reset.
         let page = apns.loop.enter { apns.server.memory.requests(RequestQuery(after: 3)) }
         #expect(page.requests.map(\.number) == [1] && page.newest == 1)
     }

@@ -11,7 +11,7 @@ import Testing
         var model: [DeduplicationKey: Bool?] = [:]
         var order: [DeduplicationKey] = []
         let arrival = DuplicateCandidate(channel: DuplicateMemory.Channel(number: 0))
-        // All keys share a few home slots at both ends of the table, so that they collide.
+        // All keys share a few home slots at one end of the table, so that the keys collide.
         let homes = (0..<7 as Range<UInt64>).map { seed % 2 == 0 ? $0 : ~$0 & (1 << 58 - 1) }
         let keys = (0..<60).map { DeduplicationKey(high: UInt64($0), low: homes[$0 % 7] | UInt64($0 % 3) << 58) }
         for _ in 0..<3000 {

@@ -9,13 +9,13 @@ extension SimulationOracle {
     struct Deadline {
         /// The limit for a request that is not held. It covers redeliveries and repeated publishes.
         private static let usual = Duration.seconds(120)
-        /// The limit after a hold: two of the longest waits in a wait queue, plus the longest wait for a probe.
+        /// The limit after a hold of fewer than ten rounds: twice its longest wait, plus the longest wait for a probe.
         private static let afterHolding = Duration.seconds(360)
-        /// The limit after a hold of ten rounds. Ten rounds last at least `long`.
+        /// The limit after a hold of ten or more rounds. Ten rounds last at least `long`.
         private static let afterLongHolding = Duration.seconds(1560)
         private static let long = Duration.seconds(900)
-        /// The maximum time from `holdSecondsMax` until a held request returns from its wait queue: the longest wait. A
-        /// worker gives up a held request only when it returns.
+        /// The maximum time from `holdSecondsMax` until a held request returns from its wait queue. A worker gives up a
+        /// held request only when it returns.
         private static let lastHoldSeconds = 150
         /// The maximum time of one attempt: the wait for a connection plus the wait for the answer.
         private static let attempt = Duration.seconds(70)

@@ -7,7 +7,8 @@ import Testing
 
 @testable import DeadLetters
 
-/// The dead-letter commands, run as processes against a real broker. The queue has the delivery limit of RabbitMQ 4.
+/// The dead-letter commands, run as processes against a real broker. Unless a test sets another limit, the queue has
+/// the default delivery limit of RabbitMQ 4.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
     @Test func scanningKeepsAllMessagesInOrder() async throws {
         let dead = try await DeadLetterQueue("looked")

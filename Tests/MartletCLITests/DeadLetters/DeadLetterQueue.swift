@@ -18,7 +18,7 @@ struct DeadLetterQueue {
 
     /// Applies the topology, and limits the deliveries of the dead-letter queue.
     ///
-    /// - Parameter deliveryLimit: the limit that a policy sets, by default that of RabbitMQ 4; nil for no policy.
+    /// - Parameter deliveryLimit: The limit that a policy sets, by default that of RabbitMQ 4; nil for no policy.
     init(_ prefix: String, deliveryLimit: Int? = 20) async throws {
         let broker = try await PrivateBroker.shared
         (url, self.prefix) = (broker.url, prefix)

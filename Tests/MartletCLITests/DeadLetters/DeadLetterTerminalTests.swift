@@ -151,7 +151,7 @@ import Testing
     }
 }
 
-/// The child process of `script`.
+/// Functions that signal a `martlet` process.
 private enum MartletChild {
     static func send(_ signal: Int32, to script: ChildProcess) async throws {
         let children = try await ChildProcess.run(["ps", "--ppid", "\(script.pid)", "-o", "pid="])

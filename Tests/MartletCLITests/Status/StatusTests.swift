@@ -166,7 +166,7 @@ import Text
         #expect(former.uses(broker: "rabbit:5672", prefix: "staging"))
     }
 
-    /// A loopback listener trusts only loopback names, in any notation of the address.
+    /// Each notation of a loopback address is recognized, because a loopback listener trusts only loopback names.
     @Test(arguments: [
         ("127.0.0.1", true), ("127.1", true), ("2130706433", true), ("0x7f.1", true), ("017700000001", true),
         ("::1", true), ("0:0:0:0:0:0:0:1", true), ("::ffff:127.0.0.1", true), ("::ffff:7f00:1", true),

@@ -57,7 +57,7 @@ extension SystemTests {
             return message
         }
 
-        /// Sends commands with pika and RabbitMQ's direct reply-to, as a producer does.
+        /// Sends commands with pika and RabbitMQ's direct reply-to.
         @Test func repliesUseDirectReplyTo() async throws {
             let fixture = try await Self.fixture("commands")
             let worker = try await fixture.worker()

@@ -2,9 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Faults of one key, or of the environment that a request names.
+    /// Faults that affect only some pushes, such as those of one key or environment.
     ///
-    /// A fault affects no other pushes. Held pushes resume after the fault ends.
+    /// Other pushes continue. Held pushes resume after the fault ends.
     @Suite struct Routes {
         @Test func aRevokedKeyAndAForeignEnvironmentHoldOnlyTheirOwnPushes() async throws {
             let revoked = try FixtureKey("REVOKED001", apps: ["com.example.revoked"])

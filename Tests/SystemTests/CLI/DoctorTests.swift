@@ -95,7 +95,7 @@ extension ToolTests {
             #expect(well.output.contains { $0.hasPrefix("ok       delivery limits") })
             #expect(well.output.contains { $0.hasPrefix("ok       clock") })
 
-            // Each problem is reported with its remedy.
+            // The commands report each problem.
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "--priority", "2", "limit", #"^doc\.dead$"#,
                 #"{"delivery-limit":5}"#)

@@ -24,7 +24,7 @@ extension SystemTests {
 
             let unheard = try await publish("--timeout", "1", bodies: [samples[0].body])
             #expect(unheard.exit.status == .exited(4))
-            #expect(unheard.errors.withoutBrokerNotices == ["martlet: no result within 1 s of \(samples[0].id)"])
+            #expect(unheard.errors.withoutBrokerNotices == ["martlet: no result for \(samples[0].id) within 1 s"])
 
             let worker = try await fixture.worker()
             let bodies = [samples[0].body, samples[1].body, Array("not JSON".utf8)]

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A request that kills each worker that consumes it. The test itself kills the workers.
+    /// A request that appears to kill each worker that consumes it. The test kills the workers.
     @Suite struct Poison {
         /// The number of killed workers: three while the request is in the request queue, two while it is in the
         /// quarantine queue.

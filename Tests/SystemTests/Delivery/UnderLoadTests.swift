@@ -7,7 +7,7 @@ import Testing
 extension BrokerFaultTests {
     /// Failures of workers and the broker under load.
     ///
-    /// Every request gets a result, and no request is lost.
+    /// No request is lost. Every request gets a result, unless the test deletes results.
     @Suite struct UnderLoad {
         private static let inFlightMax = 50
         private static let requestsOfAWorker = LongForm.pick(30_000, short: 2000)

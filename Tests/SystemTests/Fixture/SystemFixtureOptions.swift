@@ -35,7 +35,7 @@ extension SystemFixture {
         var hasSandbox = false
         /// Whether the configuration contains the sandbox endpoint.
         var namesSandbox = true
-        /// The port of the sandbox endpoint; nil for the simulator's.
+        /// The port of the sandbox endpoint; nil for the simulator's sandbox port.
         var sandboxPort: Int?
         /// The broadcast host of the production endpoint; nil for the host of device pushes.
         var broadcastHost: String?

@@ -142,8 +142,8 @@ private final class Crowd: CustomStringConvertible {
     private static let get =
         HPACKWriter.indexed(2) + HPACKWriter.indexed(7) + HPACKWriter.indexed(4) + HPACKWriter.literal(nameOf: 1, "a")
 
-    /// The input of the flooding clients: requests that are reset immediately, PING frames, oversized header lists,
-    /// endless CONTINUATION frames, and garbage.
+    /// The input of the flooding clients: requests that are reset immediately, PING frames, large header lists, many
+    /// CONTINUATION frames, and garbage.
     private static let floods: [[UInt8]] = [
         (0..<2000).flatMap { number in
             let stream = UInt32(number * 2 + 1)

@@ -37,7 +37,7 @@ struct Alerts {
                   - {expr: 'count by (alertname) (ALERTS{alertstate="firing"})', eval_time: \(Self.minutes)m, exp_samples: []}
 
             """)
-        // The test fails because it expects no samples. The output lists the actual samples.
+        // If an alert fires, the test fails, because it expects no samples. The output then lists the alerts.
         let (_, output, errors) = try await ChildProcess.run(["promtool", "test", "rules", test])
         let text = (output + errors).joined(separator: "\n")
         return Set(text.matches(of: /alertname="(\w+)"/).map { String($0.output.1) })

@@ -88,14 +88,14 @@ final class OperatorHarness {
         return (nil, result.output)
     }
 
-    /// Checks that status, `/readyz`, an alert and the log report a problem, and that `/livez` reports none.
+    /// Checks what status, `/readyz`, `/livez`, an alert and, with a remedy, a log line report about a problem.
     ///
     /// - Parameters:
     ///   - words: Texts in the output of `martlet status`.
     ///   - unready: A text in the response of `/readyz`; nil if the worker stays ready.
     ///   - named: Another text in the response of `/readyz`.
     ///   - alert: The name of the alert that must fire.
-    ///   - remedy: A text that status, `/readyz`, the alert and the log line must contain.
+    ///   - remedy: A text that status, `/readyz`, the alert and the log line must contain; empty for none.
     ///   - line: The log line of the problem.
     func expect(
         status words: [String], unready: String?, named: String = "", alert: String,

@@ -83,8 +83,9 @@ actor DeadLetterImport {
         return rest.command(task.commands)
     }
 
-    /// Publishes the lines of the file until a publish fails or a signal arrives. Returns false after an error line if
-    /// the file cannot be read or has too few lines for `--from-line`.
+    /// Publishes the lines of the file until a signal arrives or a publish fails. A refused message does not stop the
+    /// import. Returns false after an error line if the file cannot be read or has fewer lines than `--from-line`
+    /// skips.
     private func publishAll() async -> Bool {
         let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in

@@ -26,7 +26,7 @@ struct DeadLetterList {
         }
     }
 
-    /// Prints dead letters. Returns false if standard output is closed.
+    /// Prints dead letters. Returns false if the output fails.
     private func show(_ letters: [DeadLetter], nowUnixMilliseconds: Int64) -> Bool {
         let reveals = task.options.reveals
         guard task.options.isJSON else {

@@ -29,7 +29,7 @@ actor DeadLetterRedrive {
     /// The detection of results without a bound queue; nil in a dry run and for other messages, which the broker
     /// returns if they are unroutable.
     private let returns: UnroutedReturns?
-    /// The groups of messages that a dry run would send.
+    /// In a dry run, the groups of messages that would be sent.
     private var groups: DeadLetterGroups
     private var found: Set<String> = []
     private var failures = FirstLines()
@@ -279,7 +279,8 @@ actor DeadLetterRedrive {
         "no queue bound for \(message.routingKey)"
     }
 
-    /// Reports an outcome: one JSON line for each message, or text for the first few unpublished messages.
+    /// Reports an outcome: one JSON line for each message, or text for the first few messages that were
+    /// not redriven.
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.

@@ -132,7 +132,7 @@ struct DeadLetterTask: Sendable {
         return error.isUnreachable ? .unreachable : .failed
     }
 
-    /// Prints an error about a queue of the topology, with a remedy.
+    /// Prints an error about a queue of the topology, with a remedy if the queue does not exist.
     private func report(_ error: AMQPError) {
         let hint = error.code == .notFound ? "; \(commands.completed(TopologyAdvice.apply))" : ""
         Terminal.error.line(connector.line(error) + hint)
@@ -186,7 +186,7 @@ struct DeadLetterTask: Sendable {
             let limit = options.deliveryLimit ?? 0
             line(
                 "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards it "
-                    + "after \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))")
+                    + "after more than \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))")
             return .failed
         }
     }

@@ -4,7 +4,7 @@ import DeadLetters
 /// The choice of the dead letter to edit. Several dead letters may have the same ID.
 struct EditChoice {
     private(set) var first: DeadLetterTask.Found?
-    /// Dead letters that differ from the first.
+    /// Number of dead letters that differ from the first.
     private var others = 0
     /// The time of the newest failure, in UNIX milliseconds.
     private var newestFailedAt: Int64?

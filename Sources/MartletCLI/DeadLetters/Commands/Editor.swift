@@ -10,9 +10,8 @@ import Threads
 struct Editor {
     private let pid: pid_t
 
-    /// Starts `$VISUAL`, `$EDITOR` or vi. Returns nil if the start fails.
-    ///
-    /// Uses the shell, since the variable may contain options.
+    /// Starts `$VISUAL`, `$EDITOR` or vi through the shell, since the variable may contain options. Returns nil if the
+    /// shell cannot be started.
     init?(_ path: String) {
         let editor = Environment.nonBlank("VISUAL") ?? Environment.nonBlank("EDITOR") ?? "vi"
         var attributes = posix_spawnattr_t()
@@ -38,7 +37,7 @@ struct Editor {
         let end = InterruptionEnd(pid)
         interruption.add(end)
         if interruption.code != nil { kill(pid, SIGTERM) }
-        // `waitid` does not reap the process, so its ID stays valid for `kill` until `waitpid` below.
+        // With `WNOWAIT`, `waitid` does not reap the process, so its ID stays valid for `kill` until `waitpid` below.
         await DetachedThread.run { [pid] in
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}

@@ -47,8 +47,8 @@ extension DoctorCheck {
 
 extension WorkerConfiguration {
     /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
-    /// push that uses the credential. A key is tested only with the first kind of push, because an app may never send
-    /// the kinds that its certificate does not cover.
+    /// push that uses the credential. A key is tested only with the first kind of push: an app may never send the kinds
+    /// that its certificate does not cover.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {
@@ -74,8 +74,8 @@ final class APNsProbe: @unchecked Sendable {
         var kind: AppDirectory.Kind
     }
 
-    /// A token that has the length of a device token, but is assigned to no device. apns-simulator refuses only
-    /// tokens with this beginning.
+    /// A token that has the length of a device token, but is assigned to no device. The demonstration of
+    /// apns-simulator refuses tokens with the prefix `bad`.
     private static let nonexistentToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
     private static let nonexistentChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)

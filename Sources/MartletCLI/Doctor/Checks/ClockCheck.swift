@@ -19,7 +19,7 @@ extension DoctorCheck {
 
     /// Returns the line for a difference between the clocks.
     ///
-    /// - Parameter secondsAhead: difference to the broker's clock; negative if this machine's clock is behind.
+    /// - Parameter secondsAhead: difference from the broker's clock; negative if this machine's clock is behind.
     static func line(secondsAhead: Int64) -> DoctorLine {
         let seconds = abs(secondsAhead)
         let text = "this machine's clock is \(seconds) s \(secondsAhead >= 0 ? "ahead of" : "behind") the broker's"

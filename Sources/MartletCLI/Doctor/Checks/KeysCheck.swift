@@ -4,8 +4,8 @@ import EventLoop
 import Text
 
 extension DoctorCheck {
-    /// The check that each key signs, that certificates are valid, and that only the owner and the group of a key file
-    /// can access the file.
+    /// The check that each key signs and that each certificate is valid. Also checks that only the owner and the group
+    /// of a key file can access the file.
     static let keys = DoctorCheck(name: "keys", secondsMax: 5) { context, loop, _ in
         guard let configuration = context.configuration else {
             return [.unseen("keys", "the configuration has mistakes", remedy: "correct them first")]

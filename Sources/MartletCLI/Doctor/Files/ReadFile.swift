@@ -29,8 +29,8 @@ struct ReadFile: Sendable {
         ]
     }
 
-    /// Returns a warning if a file or folder belongs to a user other than root and the worker's user, since the owner
-    /// can change the file or folder.
+    /// Returns a warning if the owner of a file or folder is neither root nor the worker's user. The owner can change
+    /// the file or folder.
     ///
     /// - Parameter user: the user of the `martlet doctor` process. If the user is root, nothing is reported, because
     ///   the worker's user is then unknown.

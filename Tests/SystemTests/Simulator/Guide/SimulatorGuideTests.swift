@@ -5,7 +5,8 @@ import Testing
 extension ToolTests {
     /// The pages for users of the simulator.
     ///
-    /// The commands on the pages print the documented output, and the pages document every setting.
+    /// The commands on the pages print the documented output. The guide documents every route, every switch, and every
+    /// member of a fault.
     @Suite struct SimulatorGuide {
         private static let ports: [(option: String, documented: String)] = [
             ("--listen", "2197"), ("--listen-production", "2198"), ("--listen-channels", "2195"),

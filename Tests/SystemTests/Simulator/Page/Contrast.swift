@@ -1,6 +1,7 @@
 /// A check of the contrast of texts (WCAG 2.2, 1.4.3).
 enum Contrast {
-    /// A JavaScript expression that returns the visible texts with a contrast below 4.5, one per line.
+    /// A JavaScript expression that returns a line for each visible text with a contrast below 4.5: the contrast, the
+    /// element, and the text.
     ///
     /// If the background has several colors, as in a gradient, the lowest contrast counts.
     static let belowLimit = """

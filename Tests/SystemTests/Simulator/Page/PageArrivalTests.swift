@@ -29,7 +29,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    /// Pushes so rapidly that an animation would last until the next request arrives.
+    /// Pushes so rapidly that an animation would still run when the next request arrives.
     @Test func `draws rapid requests without animation`() async throws {
         let fixture = try await PageFixture()
         let payload = #"{"aps":{"alert":"Hello"}}"#

@@ -33,7 +33,7 @@ struct PageFixture {
 
     /// Pushes with nghttp and returns the status of the response.
     ///
-    /// - Parameter headers: Additional or replacing headers, as `name: value`.
+    /// - Parameter headers: Additional headers, as `name: value`. An `apns-topic` header replaces the default topic.
     @discardableResult
     func push(_ payload: String, to device: String = "00fc13adff785122", _ headers: [String] = []) async throws -> Int {
         let lines = try await ChildProcess.run(command(payload, device, headers)).output
