@@ -22,12 +22,8 @@ public final class DescriptorWatch {
     private let loop: EpollLoop
     private var watch: DescriptorRegistration?
 
-<<<<<<< HEAD
-    /// Creates a watch that calls `action` in each iteration in which one of `events` applies, or the descriptor has an
-    /// error.
-=======
-    /// Creates a watch that calls `action` in each iteration in which `event` applies or the connection has failed.
->>>>>>> main
+    /// Creates a watch that calls `action` in each iteration in which one of `events` applies or the connection has
+    /// failed.
     ///
     /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch. The watch has then ended,
     ///   too.
