@@ -88,10 +88,10 @@ public struct CertificateAuthority: Sendable {
     ) throws(CryptoError) -> IssuedCertificate {
         // OpenSSL parses the alternative names from one text, in which a comma would start another name.
         for name in dnsNames where name.isEmpty || !name.utf8.allSatisfy(Self.isInDNSName) {
-            throw CryptoError(.invalidArgument, "cannot issue a certificate for the host name \(name)")
+            throw CryptoError(.invalidArgument, "cannot issue a certificate: invalid host name \(name)")
         }
         for address in ipAddresses where address.isEmpty || !address.utf8.allSatisfy(Self.isInAddress) {
-            throw CryptoError(.invalidArgument, "cannot issue a certificate for the address \(address)")
+            throw CryptoError(.invalidArgument, "cannot issue a certificate: invalid address \(address)")
         }
         let names = dnsNames.map { "DNS:\($0)" } + ipAddresses.map { "IP:\($0)" }
         guard !names.isEmpty else {

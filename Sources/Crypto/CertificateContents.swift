@@ -7,9 +7,9 @@ public struct CertificateContents: Sendable {
 
     /// The SHA-256 fingerprint, 32 bytes.
     public let sha256: [UInt8]
-    /// `UID` of the subject (RFC 4519, 2.39); nil if absent.
+    /// `UID` of the subject (RFC 4519, 2.39); nil if absent or unreadable.
     public let userID: String?
-    /// `CN` of the subject; nil if absent.
+    /// `CN` of the subject; nil if absent or unreadable.
     public let commonName: String?
     /// Start of the validity period in UNIX seconds, inclusive.
     public let notBeforeSeconds: Int64

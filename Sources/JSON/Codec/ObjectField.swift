@@ -115,6 +115,7 @@ extension ObjectField {
     /// - Parameters:
     ///   - codec: the codec of these members.
     ///   - isRequired: whether the codec's required members are required even if the text has no member of the group.
+    ///     Has no effect on a text of changes.
     ///   - set: stores the property in the object. Called only if the text has, or must have, members of the group.
     public static func group<Part>(
         _ codec: ObjectCodec<Part>, isRequired: Bool = false, get: @escaping @Sendable (Object) -> Part,

@@ -15,7 +15,7 @@ extension ValueCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A codec of whole numbers, limited only by their type.
+    /// A codec of whole numbers that fit both `Value` and `Int64`.
     public static var integer: Self {
         Self(
             "a whole number", read: { json in json.int64.flatMap(Value.init(exactly:)) },
