@@ -37,7 +37,7 @@ public final class TLSContext: @unchecked Sendable {
         if let trust { trust.use(in: pointer) } else { try TLSTrustStore(configuration.trust).use(in: pointer) }
         if let identity = configuration.identity { try load(identity) }
         let names = protocolChoice.wireFormat
-        // Unlike other OpenSSL functions, this function returns 0 on success.
+        // Unlike most OpenSSL functions, this function returns 0 on success.
         guard names.isEmpty || SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
             throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set the ALPN names")
         }

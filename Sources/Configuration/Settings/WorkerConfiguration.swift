@@ -122,7 +122,7 @@ package struct WorkerConfiguration: Sendable {
             package var privateKey: ES256PrivateKey
             /// The path of `key_file`; nil if `private_key` contains the key or refers to it.
             package var file: String?
-            /// The environments in which Apple accepts the key.
+            /// The environments in which the key may be used.
             package var environments = APNSEnvironment.allCases
         }
 
