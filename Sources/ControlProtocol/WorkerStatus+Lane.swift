@@ -5,7 +5,7 @@ extension WorkerStatus {
         package var number = 0
         /// Whether the event loop of the lane makes progress.
         package var makesProgress = false
-        /// The report of the lane; nil if the lane has not reported in time.
+        /// The report of the lane; nil if the lane has ended, is stalled or has not answered in time.
         package var report: LaneReport?
 
         package init(number: Int = 0, makesProgress: Bool = false, report: LaneReport? = nil) {
@@ -17,7 +17,7 @@ extension WorkerStatus {
 
     package struct LaneReport: Sendable, Hashable {
         package var isReady = false
-        /// Whether the lane may consume requests. False during a drain or a pause, for example.
+        /// Whether the lane wants to consume requests. False while the lane drains or is paused, for example.
         package var wantsRequests = false
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.
@@ -28,7 +28,7 @@ extension WorkerStatus {
         package var unconfirmed = 0
         /// Messages that wait to be published.
         package var unpublished = 0
-        /// The reason why outcomes cannot be published; nil if the lane can publish.
+        /// The reason why publishes of outcomes failed repeatedly; otherwise nil.
         package var publishingFailure: String?
         package var queues: [ConsumedQueue] = []
         package var pools: [Pool] = []

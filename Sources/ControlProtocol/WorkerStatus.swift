@@ -91,7 +91,7 @@ extension WorkerStatus {
     package struct OpenBreaker: Sendable, Hashable {
         /// The scope of the breaker: the authority, then the credential and the topic if the scope is that narrow.
         package var route = "-"
-        /// The cause as one word, as in dead letters.
+        /// The reason code, as in dead letters.
         package var code = "-"
         /// The cause and a possible remedy.
         package var sentence = ""

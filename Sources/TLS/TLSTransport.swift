@@ -124,7 +124,6 @@ public final class TLSTransport: ByteTransport {
 
     fileprivate func belowReceived(_ bytes: UnsafeRawBufferPointer) {
         switch state {
-        // The first bytes may arrive within the call that reports the connection.
         case .connecting, .handshaking, .open: break
         case .closing, .ended: return
         }

@@ -40,7 +40,7 @@ extension ValueCodec where Value == String {
     ///
     /// - Parameter byteCount: the allowed lengths in bytes of UTF-8.
     public static func text(_ byteCount: ClosedRange<Int>) -> Self {
-        let form = "a text of at most \(byteCount.upperBound) bytes"
+        let form = "a text of \(byteCount.lowerBound) to \(byteCount.upperBound) bytes"
         return Self(
             form,
             reader: { json, name throws(InputError) in
