@@ -43,7 +43,8 @@ public struct HTTPRequest: Sendable {
         if let unixSocketPath {
             guard 1...Self.unixSocketPathBytesMax ~= unixSocketPath.utf8.count, !unixSocketPath.utf8.contains(0) else {
                 throw HTTPError(
-                    .invalidRequest, "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes, without zeros")
+                    .invalidRequest,
+                    "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes, without zeros")
             }
         }
     }
