@@ -24,9 +24,9 @@ extension WorkerStatus {
         package var paused: [String] = []
         /// The number of deliveries in flight.
         package var inFlight = 0
-        /// Messages that were published and are not confirmed.
+        /// The number of messages that are published but not confirmed.
         package var unconfirmed = 0
-        /// Messages that wait to be published.
+        /// The number of messages that wait to be published.
         package var unpublished = 0
         /// The reason why publishes of outcomes failed repeatedly; otherwise nil.
         package var publishingFailure: String?
@@ -55,7 +55,7 @@ extension WorkerStatus {
     package struct ConsumedQueue: Sendable, Hashable {
         package var name = "-"
         package var isConsumed = false
-        /// Unacknowledged deliveries.
+        /// The number of unacknowledged deliveries.
         package var unsettled = 0
 
         package init(name: String = "-", isConsumed: Bool = false, unsettled: Int = 0) {
@@ -72,12 +72,12 @@ extension WorkerStatus {
         package var keyID: String?
         package var teamID: String?
         package var certificate: String?
-        /// Connections that have not ended.
+        /// The number of connections that have not ended.
         package var connections = 0
         package var isConnected = false
-        /// Pushes that wait for their answer.
+        /// The number of pushes that wait for their answer.
         package var streams = 0
-        /// Pushes that wait for a stream or for a provider token.
+        /// The number of pushes that wait for a stream or for a provider token.
         package var waiting = 0
         /// Age of the newest provider token in seconds; nil without a token.
         package var tokenAgeSeconds: Int?

@@ -25,7 +25,7 @@ public struct CertificateExtension: Sendable, Hashable {
     }
 }
 
-/// An in-memory certificate authority for tests, the quickstart and the simulator. Uses P-256 keys. Not for production.
+/// An in-memory certificate authority with P-256 keys, for tests and the simulator. Not for production.
 public struct CertificateAuthority: Sendable {
     /// The validity period of a certificate, in seconds relative to the time of issue. By default, the period starts
     /// an hour before the issue, to tolerate differences between clocks.

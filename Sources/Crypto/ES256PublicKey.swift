@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A P-256 public key, with which the simulator verifies provider tokens. Immutable and thread-safe.
+/// A P-256 public key, which verifies the signatures of an ``ES256PrivateKey``. Immutable and thread-safe.
 public struct ES256PublicKey: Sendable {
     private let key: P256Key
     /// The key as one `PUBLIC KEY` PEM block.

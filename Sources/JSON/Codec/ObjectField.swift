@@ -9,7 +9,7 @@ public struct ObjectField<Object: Sendable>: Sendable {
 }
 
 extension ObjectField {
-    /// Declares a value that the text may omit. The object then keeps its previous value.
+    /// Declares a value that the text may omit. An omitted value leaves the object unchanged.
     public static func member<Value>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
