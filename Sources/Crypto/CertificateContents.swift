@@ -34,7 +34,7 @@ public struct CertificateContents: Sendable {
         try self.init(certificate, der: der)
     }
 
-    /// Parses the first block of a PEM text, which must be a `CERTIFICATE`.
+    /// Parses the first block of a PEM text. The block must be a `CERTIFICATE`.
     ///
     /// - Throws: `malformed`.
     public init(pem: [UInt8]) throws(CryptoError) {

@@ -5,7 +5,7 @@ final class PrivateCertificate {
     private let key: OpaquePointer
     /// The certificates, beginning with the key's certificate.
     private var certificates: [OpaquePointer]
-    /// The library context of a PKCS #12 file, which must outlive the key and the certificates; nil for PEM.
+    /// The library context of a PKCS #12 file; nil for PEM. The context must outlive the key and the certificates.
     private let algorithms: KeychainAlgorithms?
 
     /// Reads the private key and its certificate from PEM.

@@ -19,7 +19,7 @@ public final class TLSContext: @unchecked Sendable {
     private(set) var hasIdentity = false
     /// An `SSL_CTX`, valid for the lifetime of this object.
     let pointer: OpaquePointer
-    /// The ALPN names. On a server, the argument of the ALPN callback, which must live as long as this object.
+    /// The ALPN names. On a server, also the argument of the ALPN callback, so the object must outlive `pointer`.
     private let protocolChoice: ProtocolChoice
 
     /// Creates a client context. The call may read files and must not happen on a lane.
