@@ -8,7 +8,7 @@ import Glibc
 ///
 /// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on a command's thread or on a
 /// helper thread, never on a lane, and only on one thread at a time. The client follows no redirects, uses no
-/// proxies, and stores no cookies. Neither a server nor the environment can change the destination of a request.
+/// proxies, and stores no cookies. Neither a server nor a variable of the environment can change the destination.
 public final class HTTPClient {
     private var handle: UnsafeMutableRawPointer?
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))

@@ -44,7 +44,7 @@ public struct HTTPRequest: Sendable {
             guard 1...Self.unixSocketPathBytesMax ~= unixSocketPath.utf8.count, !unixSocketPath.utf8.contains(0) else {
                 throw HTTPError(
                     .invalidRequest,
-                    "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes, without zeros")
+                    "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes, without zero bytes")
             }
         }
     }

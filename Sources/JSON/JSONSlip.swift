@@ -48,7 +48,7 @@ enum JSONExpectation {
 }
 
 extension JSONSlip {
-    /// Detects the mistake that explains the unexpected byte at `place`. Returns nil if no common mistake does.
+    /// Detects the mistake that explains the unexpected byte at `place`. Returns nil if no common mistake explains it.
     init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
         let rest = text[place...].prefix(Self.wordMax)
         guard let byte = rest.first else { return nil }

@@ -16,7 +16,7 @@ package struct AppCredentials {
     package var key: (name: Credential.Name, environments: [APNSEnvironment])?
     package var certificates: [WorkerConfiguration.APNs.Certificate]
 
-    /// Returns the credential for each kind of push: the first that exists of
+    /// Returns the credential for each kind of push. The order of preference is:
     ///
     /// 1. a certificate that lists the topic, if Apple permits certificates for the kind,
     /// 2. the key, if it serves the environment,
