@@ -46,7 +46,7 @@ public struct CertificateAuthority: Sendable {
 
     /// Creates an authority with a new key.
     ///
-    /// - Parameter name: the common name, at most 64 bytes (X.520's limit).
+    /// - Parameter name: the common name, at most 64 characters (X.520's limit).
     /// - Throws: `invalidArgument` for an invalid name, otherwise `failed`.
     public static func make(
         name: String = "Martlet test authority", validity: Validity = Validity()
@@ -107,7 +107,7 @@ public struct CertificateAuthority: Sendable {
     /// Issues a certificate for a TLS client.
     ///
     /// - Parameters:
-    ///   - name: the common name, at most 64 bytes.
+    ///   - name: the common name, at most 64 characters.
     ///   - userID: the `UID` of the subject; nil omits it.
     ///   - extensions: additional extensions, such as Apple's.
     /// - Throws: `invalidArgument` for an invalid name, user ID or object identifier, otherwise `failed`.
