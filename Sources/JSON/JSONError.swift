@@ -32,7 +32,7 @@ public struct JSONPosition: Sendable, Hashable {
     }
 }
 
-/// The reason why a text is not JSON (RFC 8259), or exceeds a limit. Contains no part of the text.
+/// The reason why a parser rejects a text. Contains no part of the text.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error. The raw values are contract names: the routing keys of dead letters contain them.
     public enum Code: String, Sendable, CaseIterable {

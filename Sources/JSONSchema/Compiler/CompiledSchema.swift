@@ -74,7 +74,8 @@ public final class CompiledSchema: @unchecked Sendable {
     }
 
     /// Compiles a schema. `uri` is the location of the document, such as `file:///schemas/a.json`. References are
-    /// relative to this URI, or to the schema's `$id`. Other documents must be among `resources`.
+    /// relative to this URI, or to the schema's `$id`. Other documents must be among `resources`, except the built-in
+    /// meta-schemas.
     public init(
         _ document: JSONDocument, uri: String = "", resources: SchemaResources = SchemaResources(),
         options: SchemaOptions = SchemaOptions()
