@@ -3,7 +3,7 @@ public import Crypto
 /// The contents of a provider certificate that Apple issued (Apple, "Establishing a certificate-based connection to
 /// APNs").
 public struct PushCertificate: Sendable, Hashable {
-    // Object IDs of Apple's extensions: two for the environments, then two with lists of topics.
+    // Object identifiers of Apple's extensions: two for the environments, then two with lists of topics.
     static let sandboxObjectID = "1.2.840.113635.100.6.3.1"
     static let productionObjectID = "1.2.840.113635.100.6.3.2"
     static let topicsObjectID = "1.2.840.113635.100.6.3.6"

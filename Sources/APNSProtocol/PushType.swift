@@ -39,8 +39,8 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Suffix that follows the bundle ID in `apns-topic`. Empty if the topic is the bundle ID. For `mdm`, the topic
-    /// is the UID of the MDM certificate, which replaces the bundle ID.
+    /// Suffix that follows the bundle ID in `apns-topic`. Empty if the topic is the bundle ID. For `mdm`, the UID of
+    /// the MDM certificate replaces the bundle ID.
     public var topicSuffix: StaticString {
         switch self {
         case .alert, .background, .mdm: ""

@@ -8,7 +8,7 @@ public enum Reason: Sendable, Hashable {
     case badChannelID
     case badCollapseID
     case badDeviceToken
-    /// A reason with two spellings: `KeyIdInToken` is documented, `KeyInToken` was observed.
+    /// A reason with two spellings: `BadEnvironmentKeyIdInToken` (documented), `BadEnvironmentKeyInToken` (observed).
     case badEnvironmentKeyIDInToken
     case badExpirationDate
     case badMessageID

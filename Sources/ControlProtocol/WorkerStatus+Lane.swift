@@ -5,7 +5,7 @@ extension WorkerStatus {
         package var number = 0
         /// Whether the event loop of the lane makes progress.
         package var makesProgress = false
-        /// The report of the lane; nil if the lane has not reported in time.
+        /// The report of the lane; nil if the lane has ended, is stalled or has not answered in time.
         package var report: LaneReport?
 
         package init(number: Int = 0, makesProgress: Bool = false, report: LaneReport? = nil) {
@@ -17,18 +17,18 @@ extension WorkerStatus {
 
     package struct LaneReport: Sendable, Hashable {
         package var isReady = false
-        /// Whether the lane may consume requests. False during a drain or a pause, for example.
+        /// Whether the lane wants to consume requests. False while the lane drains or is paused, for example.
         package var wantsRequests = false
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.
         package var paused: [String] = []
         /// The number of deliveries in flight.
         package var inFlight = 0
-        /// Messages that were published and are not confirmed.
+        /// The number of messages that are published but not confirmed.
         package var unconfirmed = 0
-        /// Messages that wait to be published.
+        /// The number of messages that wait to be published.
         package var unpublished = 0
-        /// The reason why outcomes cannot be published; nil if the lane can publish.
+        /// The reason why publishes of outcomes failed repeatedly; otherwise nil.
         package var publishingFailure: String?
         package var queues: [ConsumedQueue] = []
         package var pools: [Pool] = []
@@ -55,7 +55,7 @@ extension WorkerStatus {
     package struct ConsumedQueue: Sendable, Hashable {
         package var name = "-"
         package var isConsumed = false
-        /// Unacknowledged deliveries.
+        /// The number of unacknowledged deliveries.
         package var unsettled = 0
 
         package init(name: String = "-", isConsumed: Bool = false, unsettled: Int = 0) {
@@ -72,12 +72,12 @@ extension WorkerStatus {
         package var keyID: String?
         package var teamID: String?
         package var certificate: String?
-        /// Connections that have not ended.
+        /// The number of connections that have not ended.
         package var connections = 0
         package var isConnected = false
-        /// Pushes that wait for their answer.
+        /// The number of pushes that wait for their answer.
         package var streams = 0
-        /// Pushes that wait for a stream or for a provider token.
+        /// The number of pushes that wait for a stream or for a provider token.
         package var waiting = 0
         /// Age of the newest provider token in seconds; nil without a token.
         package var tokenAgeSeconds: Int?

@@ -91,7 +91,7 @@ extension WorkerStatus {
     package struct OpenBreaker: Sendable, Hashable {
         /// The scope of the breaker: the authority, then the credential and the topic if the scope is that narrow.
         package var route = "-"
-        /// The cause as one word, as in dead letters.
+        /// The reason code, as in dead letters.
         package var code = "-"
         /// The cause and a possible remedy.
         package var sentence = ""
@@ -107,9 +107,9 @@ extension WorkerStatus {
 
     package struct LimitedApp: Sendable, Hashable {
         package var bundleID = "-"
-        /// The app's pushes in flight.
+        /// The number of pushes in flight.
         package var inFlight = 0
-        /// The app's requests that wait in the worker for a permit.
+        /// The number of requests that wait in the worker for a permit.
         package var waiting = 0
         package var secondsLimited = 0
         /// Seconds until the last scheduled slot of the requests that wait at the broker.

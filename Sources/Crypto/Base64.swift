@@ -5,7 +5,7 @@ public enum Base64 {
         return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     }
 
-    /// Decodes base64 or base64url, with or without padding. Returns nil for other texts.
+    /// Decodes base64 or base64url. Ignores `=` at the end. Returns nil for other texts.
     public static func decode(_ text: String) -> [UInt8]? {
         var text = text.replacing("+", with: "-").replacing("/", with: "_")
         while text.last == "=" { text.removeLast() }

@@ -25,7 +25,7 @@ public struct CertificateExtension: Sendable, Hashable {
     }
 }
 
-/// An in-memory certificate authority for tests, the quickstart and the simulator. Uses P-256 keys. Not for production.
+/// An in-memory certificate authority with P-256 keys, for tests and the simulator. Not for production.
 public struct CertificateAuthority: Sendable {
     /// The validity period of a certificate, in seconds relative to the time of issue. By default, the period starts
     /// an hour before the issue, to tolerate differences between clocks.
@@ -46,7 +46,7 @@ public struct CertificateAuthority: Sendable {
 
     /// Creates an authority with a new key.
     ///
-    /// - Parameter name: the common name, at most 64 bytes (X.520's limit).
+    /// - Parameter name: the common name, at most 64 characters (X.520's limit).
     /// - Throws: `invalidArgument` for an invalid name, otherwise `failed`.
     public static func make(
         name: String = "Martlet test authority", validity: Validity = Validity()
@@ -88,10 +88,10 @@ public struct CertificateAuthority: Sendable {
     ) throws(CryptoError) -> IssuedCertificate {
         // OpenSSL parses the alternative names from one text, in which a comma would start another name.
         for name in dnsNames where name.isEmpty || !name.utf8.allSatisfy(Self.isInDNSName) {
-            throw CryptoError(.invalidArgument, "cannot issue a certificate for the host name \(name)")
+            throw CryptoError(.invalidArgument, "cannot issue a certificate: invalid host name \(name)")
         }
         for address in ipAddresses where address.isEmpty || !address.utf8.allSatisfy(Self.isInAddress) {
-            throw CryptoError(.invalidArgument, "cannot issue a certificate for the address \(address)")
+            throw CryptoError(.invalidArgument, "cannot issue a certificate: invalid address \(address)")
         }
         let names = dnsNames.map { "DNS:\($0)" } + ipAddresses.map { "IP:\($0)" }
         guard !names.isEmpty else {
@@ -107,7 +107,7 @@ public struct CertificateAuthority: Sendable {
     /// Issues a certificate for a TLS client.
     ///
     /// - Parameters:
-    ///   - name: the common name, at most 64 bytes.
+    ///   - name: the common name, at most 64 characters.
     ///   - userID: the `UID` of the subject; nil omits it.
     ///   - extensions: additional extensions, such as Apple's.
     /// - Throws: `invalidArgument` for an invalid name, user ID or object identifier, otherwise `failed`.

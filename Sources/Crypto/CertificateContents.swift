@@ -7,9 +7,9 @@ public struct CertificateContents: Sendable {
 
     /// The SHA-256 fingerprint, 32 bytes.
     public let sha256: [UInt8]
-    /// `UID` of the subject (RFC 4519, 2.39); nil if absent.
+    /// `UID` of the subject (RFC 4519, 2.39); nil if absent or unreadable.
     public let userID: String?
-    /// `CN` of the subject; nil if absent.
+    /// `CN` of the subject; nil if absent or unreadable.
     public let commonName: String?
     /// Start of the validity period in UNIX seconds, inclusive.
     public let notBeforeSeconds: Int64
@@ -34,7 +34,7 @@ public struct CertificateContents: Sendable {
         try self.init(certificate, der: der)
     }
 
-    /// Parses the first block of a PEM text, which must be a `CERTIFICATE`.
+    /// Parses the first block of a PEM text. The block must be a `CERTIFICATE`.
     ///
     /// - Throws: `malformed`.
     public init(pem: [UInt8]) throws(CryptoError) {

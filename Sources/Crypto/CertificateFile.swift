@@ -14,7 +14,7 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     /// Reads a certificate file. Detects PEM or PKCS #12 from the bytes.
     ///
     /// - Parameters:
-    ///   - key: the private key in PEM; nil if `bytes` contain it, as PKCS #12 always does.
+    ///   - key: the private key in PEM; nil if `bytes` contain the key. Must be nil for PKCS #12.
     ///   - passphrase: the passphrase of the key or of the PKCS #12 file. Ignored for a PEM key that has none.
     ///   - isWanted: selects the certificate if the file contains several with private keys. Of several wanted
     ///     certificates for the same user ID (or common name, without a user ID), the last to expire is used. If no

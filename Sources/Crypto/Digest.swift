@@ -13,7 +13,7 @@ public enum Digest {
     /// Returns the SHA-256 hash, 32 bytes.
     public static func sha256(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { sha256($0) } }
 
-    /// Returns the SHA-1 hash, 20 bytes. Only for version 5 UUIDs: SHA-1 is not secure.
+    /// Returns the SHA-1 hash, 20 bytes. SHA-1 is not secure.
     public static func sha1(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 20) { digest, count in
             COpenSSL.SHA1(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, digest.baseAddress)
@@ -21,6 +21,6 @@ public enum Digest {
         }
     }
 
-    /// Returns the SHA-1 hash, 20 bytes. Only for version 5 UUIDs: SHA-1 is not secure.
+    /// Returns the SHA-1 hash, 20 bytes. SHA-1 is not secure.
     public static func sha1(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { sha1($0) } }
 }

@@ -9,8 +9,9 @@ public struct ES256PrivateKey: Sendable, Equatable {
     /// ends, Base64 around the whole text, and DER (`PEMText`).
     ///
     /// - Parameter source: the origin of the text, for error messages.
-    /// - Throws: `malformed` if the text contains no such key or several different ones, `unsupported` if the key has
-    ///   another type or curve, has the SEC 1 format, or is encrypted. No error contains any part of the key.
+    /// - Throws: `malformed` if the text contains no valid key or several different keys; `unsupported` if the key has
+    ///   another type or curve, has the SEC 1 format, or is encrypted; `failed` if OpenSSL fails. No error contains any
+    ///   part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {
@@ -61,15 +62,15 @@ public struct ES256PrivateKey: Sendable, Equatable {
     /// Reads a `.p8` file from a string.
     public init(pem: String) throws(CryptoError) { try self.init(pem: Array(pem.utf8)) }
 
-    /// Generates a random key, for tests, the quickstart and the simulator.
+    /// Generates a random key. APNs accepts only keys that Apple generated.
     public static func generate() throws(CryptoError) -> ES256PrivateKey {
         ES256PrivateKey(key: try P256Key.generate())
     }
 
     private init(key: P256Key) { self.key = key }
 
-    /// Checks that both halves of the key match and are on the curve. Without this check, only a 403 from APNs would
-    /// reveal a damaged file.
+    /// Checks that the public half is on the curve and matches the private half. Without this check, only a 403 from
+    /// APNs would reveal a damaged file.
     private static func check(_ key: P256Key) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {

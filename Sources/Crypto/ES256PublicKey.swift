@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A P-256 public key, with which the simulator verifies provider tokens. Immutable and thread-safe.
+/// A P-256 public key, which verifies the signatures of an ``ES256PrivateKey``. Immutable and thread-safe.
 public struct ES256PublicKey: Sendable {
     private let key: P256Key
     /// The key as one `PUBLIC KEY` PEM block.
@@ -8,7 +8,8 @@ public struct ES256PublicKey: Sendable {
 
     /// Reads a `PUBLIC KEY` PEM block.
     ///
-    /// - Throws: `malformed` if the text contains no such block, `unsupported` if the key has another type or curve.
+    /// - Throws: `malformed` if the first block is not a valid `PUBLIC KEY`, `unsupported` if the key has another type
+    ///   or curve, `failed` if OpenSSL fails.
     public init(pem: [UInt8]) throws(CryptoError) {
         let block = try PEMBlock.first(in: pem, what: "the public key file")
         guard block.label == "PUBLIC KEY" else {

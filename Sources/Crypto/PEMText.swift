@@ -3,7 +3,7 @@ internal import COpenSSL
 /// The PEM blocks of a text. Repairs the damage that environment variables, secret stores and YAML files do: lost
 /// line ends, line ends replaced by spaces or a literal `\n`, indentation, quotes, and Base64 around the whole text.
 ///
-/// DER becomes a block, too. Ambiguous text stays unchanged, and OpenSSL then refuses it.
+/// DER becomes a block, too. A text with damage that cannot be repaired stays unchanged.
 struct PEMText {
     struct Block: Equatable {
         var label: String
@@ -83,7 +83,7 @@ struct PEMText {
         "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PUBLIC KEY", "CERTIFICATE",
     ]
 
-    /// Returns the label with single spaces between its words, even if the text has lost the spaces.
+    /// Returns the label with single spaces between its words. Restores lost spaces in the labels of `labels`.
     private static func label(_ bytes: ArraySlice<UInt8>) -> String {
         let words = bytes.split { isSpace($0) }.map { String(decoding: $0, as: UTF8.self) }
         let joined = words.joined()

@@ -5,7 +5,7 @@ final class PrivateCertificate {
     private let key: OpaquePointer
     /// The certificates, beginning with the key's certificate.
     private var certificates: [OpaquePointer]
-    /// The library context of a PKCS #12 file, which must outlive the key and the certificates; nil for PEM.
+    /// The library context of a PKCS #12 file; nil for PEM. The context must outlive the key and the certificates.
     private let algorithms: KeychainAlgorithms?
 
     /// Reads the private key and its certificate from PEM.
@@ -143,8 +143,8 @@ extension PEMText {
     fileprivate var hasKey: Bool { blocks.contains(where: \.isKey) }
 }
 
-/// An OpenSSL library context with legacy algorithms, if OpenSSL's legacy provider is installed. macOS's keychain
-/// encrypts PKCS #12 files with 40-bit RC2. Only PKCS #12 files use this context.
+/// An OpenSSL library context for PKCS #12 files. Includes legacy algorithms if OpenSSL's legacy provider is installed:
+/// macOS's keychain encrypts PKCS #12 files with 40-bit RC2.
 private final class KeychainAlgorithms {
     let pointer: OpaquePointer
     private var providers: [OpaquePointer] = []

@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// A UUID (RFC 9562): 16 bytes by value. Parsing and writing its text allocate nothing, since each delivery has a UUID.
+/// A UUID (RFC 9562): 16 bytes by value. Each delivery has a UUID, so parsing bytes and writing to a buffer allocate
+/// nothing.
 public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Length of the text form, `8-4-4-4-12` hexadecimal digits.
     public static let textBytes = 36

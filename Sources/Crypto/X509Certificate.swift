@@ -7,7 +7,7 @@ final class X509Certificate {
     /// Creates and signs a certificate.
     ///
     /// - Parameters:
-    ///   - userID: the `UID` of the subject, which precedes the common name; nil omits it.
+    ///   - userID: the `UID`, which precedes the common name in the subject; nil omits the `UID`.
     ///   - extensions: OpenSSL's number of each extension, and its value in the syntax of OpenSSL's configuration
     ///     files.
     ///   - foreignExtensions: extensions that OpenSSL does not support.

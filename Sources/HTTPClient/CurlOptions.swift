@@ -94,7 +94,7 @@ struct CurlOptions {
     }
 }
 
-/// Passes a part of the response to the transfer. Returns the number of accepted bytes. Any number other than `count`
+/// Passes a part of the response to the transfer. Returns `count` if the transfer accepts the part. Any other number
 /// ends the transfer.
 private func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ transfer: UnsafeMutableRawPointer?,

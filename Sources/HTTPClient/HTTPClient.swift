@@ -8,7 +8,7 @@ import Glibc
 ///
 /// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on a command's thread or on a
 /// helper thread, never on a lane, and only on one thread at a time. The client follows no redirects, uses no
-/// proxies, and stores no cookies, so only the configuration determines the destination of a request.
+/// proxies, and stores no cookies. Neither a server nor a variable of the environment can change the destination.
 public final class HTTPClient {
     private var handle: UnsafeMutableRawPointer?
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -66,7 +66,7 @@ public final class HTTPClient {
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
-            return HTTPError(.cannotResolve, "\(place): the host name has no address")
+            return HTTPError(.cannotResolve, "\(place): cannot resolve the host name")
         case CURLE_COULDNT_CONNECT:
             let number = Int32(truncatingIfNeeded: handle.map { martlet_curl_get_long($0, CURLINFO_OS_ERRNO) } ?? 0)
             let reason = number == 0 ? nil : strerror(number).map { String(cString: $0) }

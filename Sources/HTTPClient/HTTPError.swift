@@ -1,9 +1,9 @@
-/// The reason why a request has no response. A response with any status is not an error.
+/// The reason why a request has no complete response. A response with any status is not an error.
 public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// An invalid request or URL.
         case invalidRequest
-        /// A host name without an address.
+        /// A host name that cannot be resolved.
         case cannotResolve
         /// A server that refused the connection or is unreachable.
         case cannotConnect
@@ -22,7 +22,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public let code: Code
-    /// The problem, after the host or socket of the request if known. For an operator; contains no credentials.
+    /// The problem, preceded by the destination of the request if known. Contains no credentials.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -34,7 +34,7 @@ public struct HTTPRequest: Sendable {
     func check() throws(HTTPError) {
         for (name, value) in headers {
             guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
-                throw HTTPError(.invalidRequest, "a header name contains an invalid character")
+                throw HTTPError(.invalidRequest, "a header name is empty or contains an invalid character")
             }
             guard !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
                 throw HTTPError(.invalidRequest, "the header \(name) contains a control character")
@@ -43,7 +43,8 @@ public struct HTTPRequest: Sendable {
         if let unixSocketPath {
             guard 1...Self.unixSocketPathBytesMax ~= unixSocketPath.utf8.count, !unixSocketPath.utf8.contains(0) else {
                 throw HTTPError(
-                    .invalidRequest, "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes")
+                    .invalidRequest,
+                    "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes, without zero bytes")
             }
         }
     }

@@ -21,7 +21,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     public let usesTLS: Bool
-    /// The host as written. An IPv6 address is in brackets.
+    /// The host. An IPv6 address is in brackets.
     public let host: String
     public let port: UInt16
     /// The percent-encoded path, starting with a slash.

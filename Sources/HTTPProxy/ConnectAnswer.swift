@@ -1,5 +1,5 @@
-/// A parser of a proxy's answer to CONNECT, which is the head of an HTTP/1 response. After a successful answer, bytes
-/// of the target follow.
+/// A parser of a proxy's answer to CONNECT. The answer is the head of an HTTP/1 response. After a successful answer,
+/// bytes of the target follow.
 struct ConnectAnswer {
     enum Progress: Equatable {
         case incomplete

@@ -3,9 +3,9 @@ public import EventLoop
 /// The hosts that are reached without the proxy that the environment variables name: this machine, and the hosts in
 /// `NO_PROXY`.
 ///
-/// The syntax is that of curl and Go: a list of names and addresses, separated by commas or spaces. Each entry may have
-/// a port. A name includes its subdomains, with or without a leading `*.`. `*` means all hosts. Networks (`10.0.0.0/8`)
-/// are not supported.
+/// `NO_PROXY` is a list of names and addresses, separated by commas or spaces. Each entry may have a port. A name
+/// includes its subdomains, with or without a leading `*.`. `*` means all hosts. Networks (`10.0.0.0/8`) are not
+/// supported.
 public struct ProxyExemptions: Sendable, Hashable {
     private struct Entry: Sendable, Hashable {
         var host: String

@@ -15,8 +15,8 @@
         return product.high ^ product.low
     }
 
-    /// Returns the hash of `bytes`, which also depends on `start`. From 16 bytes on, each step reads 16 bytes, and the
-    /// last step reads the last 16 bytes, which may overlap the bytes of the step before.
+    /// Returns the hash of `bytes`, which also depends on `start`. If there are at least 16 bytes, each step reads 16
+    /// bytes. The last step reads the last 16 bytes, which may overlap the bytes of the previous step.
     public func hash(_ bytes: UnsafeRawBufferPointer, after start: UInt64 = 0) -> UInt64 {
         func word(at offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         let count = bytes.count

@@ -1,8 +1,8 @@
 import Glibc
 import Hashing
 
-/// A detector of duplicate keys in an object. It compares fingerprints pairwise in small objects, and uses a hash table
-/// for large objects, so its time is linear in the size of the object.
+/// A detector of duplicate keys in an object. Compares fingerprints pairwise in small objects, and uses a hash table
+/// for large objects. The time is therefore linear in the size of the object.
 final class DuplicateKeys {
     private let fingerprints: UnsafeMutablePointer<UInt64> = .allocate(capacity: DuplicateKeys.smallMax)
     /// Slots that contain a key's node in the low half, and the high half of the key's hash in the high half. The hash

@@ -1,5 +1,4 @@
-/// A parsed text with its own memory, for schemas, configurations and tests. Workers parse notification requests with a
-/// `JSONParser`, which reuses its memory.
+/// A parsed text with its own memory. Workers parse notification requests with a `JSONParser`, which reuses its memory.
 public final class JSONDocument: @unchecked Sendable {
     // Sendable: the tape is filled before the initializer returns and does not change afterward.
     private let tape: JSONTape

@@ -7,8 +7,7 @@ extension JSONError {
 
     /// Returns the JSON pointer to the duplicate key, with escapes as written; nil for other errors.
     ///
-    /// The function scans the text again up to the key. Errors are rare, and a parser that recorded the position of
-    /// each key would be slower.
+    /// Scans the text again up to the key.
     ///
     /// - Parameter text: the parsed text.
     public func duplicateKeyPointer(in text: UnsafeRawBufferPointer) -> String? {

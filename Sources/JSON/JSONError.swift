@@ -1,4 +1,4 @@
-/// A position in a text. Lines and columns start at 1; a column is one Unicode scalar, as in most editors.
+/// A position in a text. Lines and columns start at 1; a column is one Unicode scalar.
 public struct JSONPosition: Sendable, Hashable {
     /// The number of bytes before the position.
     public var offset: Int
@@ -32,7 +32,7 @@ public struct JSONPosition: Sendable, Hashable {
     }
 }
 
-/// The reason why a text is not JSON (RFC 8259), or exceeds a limit. Contains no part of the text.
+/// The reason why a parser rejects a text. Contains no part of the text.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error. The raw values are contract names: the routing keys of dead letters contain them.
     public enum Code: String, Sendable, CaseIterable {
@@ -68,8 +68,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case .empty: "the text is empty"
         case .truncated: "the text ends in the middle of a JSON value"
         case .syntax: "unexpected character"
-        case .number: "invalid number: JSON allows no leading zero and no plus, and requires digits around the point"
-        case .escape: "unknown escape in a string; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"
+        case .number: "invalid number: JSON allows no leading zero or plus, and requires digits around the point"
+        case .escape: "invalid escape in a string; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"
         case .surrogate: "a \\u escape is half of a surrogate pair, and the other half is missing"
         case .utf8: "the bytes are not UTF-8"
         case .controlCharacter: "a control character in a string must be escaped"

@@ -36,7 +36,7 @@ public struct JSONNames: Sendable {
     }
 }
 
-/// The members that `JSONNames` found in an object. Valid as long as the object.
+/// The members that `JSONNames` found in an object. Valid until the parser reads the next text.
 public struct JSONFoundMembers: ~Copyable {
     private let object: JSONValue
     @usableFromInline let tape: JSONTapeView

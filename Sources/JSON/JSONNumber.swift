@@ -1,5 +1,5 @@
 /// The value of a JSON number of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of the number's
-/// text, which must outlive the value.
+/// text. The text must outlive the value.
 package struct JSONNumber {
     package let isNegative: Bool
     /// The significant digits in ASCII, possibly with a decimal point between them; the first and last digit are not

@@ -1,6 +1,6 @@
-/// A parser of JSON texts (RFC 8259) that reuses its memory. After the memory has grown to the size of the texts,
-/// parsing allocates nothing. In addition to the rules of RFC 8259, keys must be unique in their object, strings must
-/// be well-formed Unicode, and size and depth have limits.
+/// A parser of JSON texts (RFC 8259) that reuses its memory. Parsing allocates only if the memory must grow or shrink.
+/// Beyond the rules of RFC 8259, keys must be unique in their object, and strings must be well-formed Unicode. Size and
+/// depth have limits.
 ///
 /// A parser belongs to one thread; each lane has its own.
 public final class JSONParser {

@@ -1,4 +1,4 @@
-/// JSON pointers (RFC 6901), such as `/aps/alert/title`. The empty pointer names the whole text.
+/// JSON pointers (RFC 6901), such as `/aps/alert/title`.
 extension JSONValue {
     /// Returns the value that a pointer names, relative to this value; nil if the value is missing or the pointer is
     /// malformed.
@@ -14,7 +14,7 @@ extension JSONValue {
         return value
     }
 
-    /// Returns the value that one step of a pointer names; nil if the value is missing.
+    /// Returns the value that a reference token names in this value; nil if the value is missing.
     package func child(_ token: Substring) -> JSONValue? {
         switch kind {
         case .object:
@@ -27,7 +27,7 @@ extension JSONValue {
         }
     }
 
-    /// Returns the key of a step; nil if a `~` is not followed by `0` or `1`.
+    /// Returns the key that a reference token names; nil if a `~` is not followed by `0` or `1`.
     package static func memberKey(_ token: Substring) -> String? {
         var text = ""
         var isEscape = false
@@ -44,13 +44,13 @@ extension JSONValue {
         return isEscape ? nil : text
     }
 
-    /// Returns the array position of a step; nil if the step is not a position.
+    /// Returns the array position that a reference token names; nil if the token is not a position.
     package static func elementPosition(_ token: Substring) -> Int? {
         guard let first = token.utf8.first, first &- UInt8(ascii: "1") < 9 || token == "0" else { return nil }
         return Int(token)
     }
 
-    /// Returns a key as one step of a pointer, with `~` and `/` escaped.
+    /// Returns the reference token for a key: the key with `~` and `/` escaped.
     public static func pointerToken(_ key: String) -> String {
         guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return key }
         return key.unicodeScalars.reduce(into: "") { text, character in

@@ -48,7 +48,7 @@ enum JSONExpectation {
 }
 
 extension JSONSlip {
-    /// Detects the mistake that explains the unexpected byte at `place`; returns nil if no known mistake explains it.
+    /// Detects the mistake that explains the unexpected byte at `place`. Returns nil if no common mistake explains it.
     init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
         let rest = text[place...].prefix(Self.wordMax)
         guard let byte = rest.first else { return nil }
@@ -82,8 +82,8 @@ extension JSONSlip {
 
     private static let encodingBytes = 4
 
-    /// Detects UTF-16 and UTF-32 by their byte order mark, or by the zeros beside the first ASCII character (RFC
-    /// 4627, section 3). The zeros are needed because C#'s `Encoding.Unicode` writes no mark.
+    /// Detects UTF-16 and UTF-32 by their byte order mark, or by the zeros beside the first ASCII characters (RFC 4627,
+    /// section 3). A text without a mark is common: .NET's `Encoding.Unicode.GetBytes` writes none.
     private static func encoding(_ start: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
         let bytes = Array(start)
         if [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]].contains(bytes) { return .utf32 }

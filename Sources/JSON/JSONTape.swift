@@ -107,7 +107,7 @@ package final class JSONTape {
     /// Returns the index of the node after the node at `index` and its contents.
     @inline(__always) func next(after index: Int) -> Int { view.next(after: index) }
 
-    /// Returns the number at `index`, which borrows the tape's bytes.
+    /// Returns the number at `index`. The number borrows the tape's bytes.
     @inline(__always) func number(at index: Int) -> JSONNumber { view.number(at: index) }
 
     package var view: JSONTapeView { JSONTapeView(nodes: nodes, bytes: bytes) }

@@ -66,7 +66,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The number without loss of precision, which borrows the tape's bytes; nil for other values.
+    /// The number without loss of precision; nil for other values. The number borrows the tape's bytes.
     package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
 
     /// The value of a whole 64-bit number, also if written as `1.0` or `1e3`; nil for other values.

@@ -44,7 +44,7 @@ extension JSONWriter {
 
     /// Appends a key of an object.
     ///
-    /// - Parameter key: a text without characters that JSON escapes.
+    /// - Parameter key: a text without characters that the writer escapes.
     public mutating func key(_ key: StaticString) {
         assert(key.description.utf8.allSatisfy { !Self.isEscaped($0) })
         appendPlain(UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount), isKey: true)
@@ -130,7 +130,7 @@ extension JSONWriter {
         return count
     }
 
-    /// Appends the shortest text that parses to the same number; null if the number is not finite.
+    /// Appends a text that parses to the same number; null if the number is not finite.
     public mutating func double(_ value: Double) {
         guard value.isFinite else { return null() }
         beginValue()

@@ -34,8 +34,7 @@ public final class TLSConnector: ByteConnector {
     }
 }
 
-/// A stream that could not be opened. The stream calls `closed` with the error later in this event-loop iteration
-/// or in the next one.
+/// A stream that could not be opened. The stream calls `closed` with the error after `connect` has returned.
 private final class FailedTransport: ByteTransport {
     init(loop: EventLoop, handler: ByteStreamHandler, error: TransportError) {
         super.init(loop: loop, handler: handler)

@@ -19,7 +19,7 @@ public final class TLSContext: @unchecked Sendable {
     private(set) var hasIdentity = false
     /// An `SSL_CTX`, valid for the lifetime of this object.
     let pointer: OpaquePointer
-    /// The ALPN names. On a server, the argument of the ALPN callback, which must live as long as this object.
+    /// The ALPN names. On a server, also the argument of the ALPN callback, so the object must outlive `pointer`.
     private let protocolChoice: ProtocolChoice
 
     /// Creates a client context. The call may read files and must not happen on a lane.
@@ -37,7 +37,7 @@ public final class TLSContext: @unchecked Sendable {
         if let trust { trust.use(in: pointer) } else { try TLSTrustStore(configuration.trust).use(in: pointer) }
         if let identity = configuration.identity { try load(identity) }
         let names = protocolChoice.wireFormat
-        // Unlike other OpenSSL functions, this function returns 0 on success.
+        // Unlike most OpenSSL functions, this function returns 0 on success.
         guard names.isEmpty || SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
             throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set the ALPN names")
         }

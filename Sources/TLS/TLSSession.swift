@@ -81,7 +81,7 @@ final class TLSSession {
         SSL_get_ex_data(ssl, sessionIndex).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Returns the DER form of a certificate; nil if there is no certificate.
+    /// Returns the DER form of a certificate; nil if there is no certificate or OpenSSL fails.
     static func der(of certificate: OpaquePointer?) -> [UInt8]? {
         guard let certificate else { return nil }
         defer { OpenSSLErrors.clear() }

@@ -3,9 +3,9 @@ public import EventLoop
 /// TLS over any byte transport, as client or server. `connected` is called after the handshake. If the handshake
 /// fails, `closed` receives the error.
 ///
-/// A write becomes records of up to 16 KiB, and (below 128 KiB) one write to the transport below, so callers should
-/// write the output of an event-loop iteration in one call. Certificates are verified before the handler sends or
-/// receives any byte.
+/// A write becomes records of up to 16 KiB and, below 128 KiB, one write to the transport below. Callers should
+/// therefore write the output of an event-loop iteration in one call. Certificates are verified before the handler
+/// sends or receives any byte.
 public final class TLSTransport: ByteTransport {
     /// Maximum time of a server's handshake, from the opening of the connection below. For a client, see the
     /// connector's options.
@@ -124,7 +124,6 @@ public final class TLSTransport: ByteTransport {
 
     fileprivate func belowReceived(_ bytes: UnsafeRawBufferPointer) {
         switch state {
-        // The first bytes may arrive within the call that reports the connection.
         case .connecting, .handshaking, .open: break
         case .closing, .ended: return
         }

@@ -1,7 +1,8 @@
 internal import COpenSSL
 public import Crypto
 
-/// Trusted authorities, read once for any number of contexts. The machine's authorities need a megabyte of memory.
+/// Trusted authorities, read once for any number of contexts. The machine's authorities need about a megabyte of
+/// memory.
 ///
 /// `@unchecked Sendable`: immutable after `init`, and OpenSSL locks the store's tables.
 public final class TLSTrustStore: @unchecked Sendable {

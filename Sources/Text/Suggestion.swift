@@ -10,8 +10,8 @@ public enum Suggestion {
     /// Returns the candidate with the fewest slips to `name`, among the first ``candidatesMax`` candidates. A slip is a
     /// wrong, missing or additional character, or a swap of neighbors. Case, hyphens and underscores do not count.
     ///
-    /// Returns nil if each candidate has more slips than a third of the name's characters (at least one slip is
-    /// allowed), or if the name is longer than `lengthMax`.
+    /// At most a third of the name's characters may be slips; one slip is always allowed. Returns nil if each candidate
+    /// has more slips, or if the name is longer than `lengthMax`.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }
         let slipsMax = max(1, name.unicodeScalars.count / 3)

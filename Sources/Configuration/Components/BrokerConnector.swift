@@ -20,7 +20,7 @@ package struct BrokerConnector: Sendable {
 
     /// Derives the settings from the broker section of a configuration.
     ///
-    /// - Throws: if a certificate or key is invalid.
+    /// - Throws: if a certificate or key is invalid, or if the authorities cannot be read.
     package init(_ broker: WorkerConfiguration.Broker) throws(CryptoError) {
         names = broker.names
         endpoints = broker.url.endpoints

@@ -12,7 +12,7 @@ package struct ChannelAccess: Sendable {
     private let connector: APNSConnector
     private let context: TLSContext
 
-    /// The reason why the configuration cannot manage the channels of the app.
+    /// The reason why the configuration gives no access to the channels of the app.
     package struct Failure: Error {
         package var message: String
 

@@ -19,7 +19,7 @@ package struct WorkerComponents: Sendable {
 
     /// Reads certificates and prepares TLS, which can block. Do not call this initializer on a lane.
     ///
-    /// - Throws: if a key or certificate is invalid.
+    /// - Throws: if a certificate or key is invalid, or if the authorities cannot be read.
     package init(_ configuration: WorkerConfiguration) throws(CryptoError) {
         self.configuration = configuration
         let pools = try ConnectionPools(configuration)

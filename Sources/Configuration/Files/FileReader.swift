@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A reader of small files: configuration, secrets, requests to publish.
+/// A reader of files of limited size, such as configurations, secrets and requests.
 package enum FileReader {
     /// Returns the content of a file.
     ///

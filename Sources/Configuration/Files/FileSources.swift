@@ -1,5 +1,5 @@
-/// The files that were read, and missing files that were searched for. Each file has the version from immediately
-/// before it was opened.
+/// The files that were read, and missing files that were searched for. Each file has the version from before it was
+/// first opened.
 package final class FileSources {
     package private(set) var versions: [String: FileVersion] = [:]
 

@@ -55,7 +55,7 @@ extension ConfigurationReader {
     }
 
     /// Reads the apps for a check of requests. Every app counts as served in every environment unless the `apns`
-    /// section shows what each credential serves, so that no request is refused because this machine lacks a secret.
+    /// section shows what each credential serves. Therefore, no request is refused because this machine lacks a secret.
     mutating func readCheckedApps(_ section: JSONValue, _ apns: JSONValue?) -> [AppDirectory.App] {
         guard !namesEveryCredential(apns) else { return readApps(section, apns, []).map { AppDirectory.App($0) } }
         let everywhere = AppDirectory.Pools(0)

@@ -52,7 +52,8 @@ struct ConfigurationReader {
         return configuration
     }
 
-    /// Reads only the settings of the broker and the topology. Returns nil in the same cases as `readWorker`.
+    /// Reads only the settings of the broker and the topology. Returns nil if the URL of the broker is missing or
+    /// invalid.
     mutating func readBroker(_ root: JSONValue) -> (broker: WorkerConfiguration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
         let results = readResults(root["topology"]?["results"])
@@ -60,7 +61,7 @@ struct ConfigurationReader {
         return (broker, WorkerConfiguration.topology(broker, readRetry(root["retry"]), results, channels))
     }
 
-    /// Reads only the rules for requests, and no secret. Returns nil in the same cases as `readWorker`.
+    /// Reads only the rules for requests, and no secret. Returns nil if `apps` is missing.
     mutating func readRequestRules(_ root: JSONValue) -> RequestRules? {
         guard let section = root["apps"] else { return nil }
         return RequestRules(
@@ -68,8 +69,8 @@ struct ConfigurationReader {
             messageBytesMax: readLimits(root["limits"]).messageBytesMax)
     }
 
-    /// Reads only the printed parts of the topology, and no password or certificate. Returns nil in the same cases as
-    /// `readWorker`.
+    /// Reads only the printed parts of the topology, but neither `amqp.password` nor a certificate. Returns nil if the
+    /// URL of the broker is missing or invalid.
     mutating func readPrintedTopology(_ root: JSONValue) -> PrintedTopology? {
         guard let section = root["amqp"], let url = section["url"].flatMap({ brokerURL($0) }) else { return nil }
         var broker = WorkerConfiguration.Broker(url: url)

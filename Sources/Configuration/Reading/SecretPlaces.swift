@@ -8,7 +8,7 @@ package struct SecretPlaces {
 
     /// Whether the text itself contains a password, a passphrase or a key.
     package private(set) var isInText = false
-    /// Secret files, relative to the configuration file.
+    /// Paths of secret files: absolute, or relative to the folder of the configuration file.
     package private(set) var files: Set<String> = []
 
     init() {}

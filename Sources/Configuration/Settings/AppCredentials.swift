@@ -16,9 +16,15 @@ package struct AppCredentials {
     package var key: (name: Credential.Name, environments: [APNSEnvironment])?
     package var certificates: [WorkerConfiguration.APNs.Certificate]
 
-    /// Returns the credential for each kind of push: a certificate that lists the topic, otherwise the key if it serves
-    /// the environment, otherwise a certificate for the app if Apple permits an unlisted topic. Omits kinds without a
-    /// credential.
+    /// Returns the credential for each kind of push. The order of preference is:
+    ///
+    /// 1. a certificate that lists the topic, if Apple permits certificates for the kind,
+    /// 2. the key, if it serves the environment,
+    /// 3. a certificate for the app, if Apple permits an unlisted topic.
+    ///
+    /// Omits kinds without a credential. Considers only certificates for the environment.
+    ///
+    /// - Throws: if several certificates list the same topic.
     package func chosen(in environment: APNSEnvironment) throws(Ambiguity) -> Chosen {
         var chosen: Chosen = [:]
         for kind in AppDirectory.Kind.all { chosen[kind] = try credential(for: kind, in: environment) }

@@ -2,7 +2,7 @@ package import BrokerTopology
 
 /// A topology to print, with its virtual host and user. No connection is made with these values.
 package struct PrintedTopology: Sendable {
-    /// The worker's user if the configuration does not name the user.
+    /// The worker's user without a configuration file, or if ``user`` is nil.
     package static let defaultUser = "martlet"
 
     package let topology: Topology

@@ -34,7 +34,7 @@ package struct WorkerConfiguration: Sendable {
         package var url: AMQPURL
         /// Whether the configuration file names the AMQP user.
         var namesUser = false
-        /// The heartbeat interval; nil for the interval of the URL.
+        /// The heartbeat interval; nil for the interval of the URL or the default.
         var heartbeatSeconds: Int?
         /// The socket options; nil for the options of the URL.
         package var socket: ConnectOptions?
@@ -43,7 +43,7 @@ package struct WorkerConfiguration: Sendable {
         package var requestQueues: [Queue] = []
         /// The TLS settings, which apply only to an `amqps` URL.
         package var tls = TLSClientConfiguration()
-        /// The server name in TLS; nil for the host of the URL.
+        /// The server name in TLS; nil for the host that the worker connects to.
         var serverName: String?
         /// Whether the client certificate identifies the user, if the broker offers EXTERNAL.
         package var prefersCertificate: Bool { url.usesTLS && tls.identity != nil && !namesUser }
@@ -122,7 +122,7 @@ package struct WorkerConfiguration: Sendable {
             package var privateKey: ES256PrivateKey
             /// The path of `key_file`; nil if `private_key` contains the key or refers to it.
             package var file: String?
-            /// The environments in which Apple accepts the key.
+            /// The environments in which the key may be used.
             package var environments = APNSEnvironment.allCases
         }
 
@@ -215,7 +215,7 @@ package struct WorkerConfiguration: Sendable {
         package var isEnabled = true
         /// The TCP address; nil for ``defaultEndpoint``, or for any free port if the default port is in use.
         package var listen: Endpoint?
-        /// The path of the control socket; nil for a path in the user's runtime folder.
+        /// The path of the control socket; nil for the default path.
         package var socketPath: String?
     }
 

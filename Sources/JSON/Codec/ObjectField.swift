@@ -9,7 +9,7 @@ public struct ObjectField<Object: Sendable>: Sendable {
 }
 
 extension ObjectField {
-    /// Declares a value that the text may omit. The object then keeps its previous value.
+    /// Declares a value that the text may omit. An omitted value leaves the object unchanged.
     public static func member<Value>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
@@ -115,6 +115,7 @@ extension ObjectField {
     /// - Parameters:
     ///   - codec: the codec of these members.
     ///   - isRequired: whether the codec's required members are required even if the text has no member of the group.
+    ///     Has no effect on a text of changes.
     ///   - set: stores the property in the object. Called only if the text has, or must have, members of the group.
     public static func group<Part>(
         _ codec: ObjectCodec<Part>, isRequired: Bool = false, get: @escaping @Sendable (Object) -> Part,

@@ -15,7 +15,7 @@ extension ValueCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A codec of whole numbers, limited only by their type.
+    /// A codec of whole numbers that fit both `Value` and `Int64`.
     public static var integer: Self {
         Self(
             "a whole number", read: { json in json.int64.flatMap(Value.init(exactly:)) },
@@ -40,7 +40,7 @@ extension ValueCodec where Value == String {
     ///
     /// - Parameter byteCount: the allowed lengths in bytes of UTF-8.
     public static func text(_ byteCount: ClosedRange<Int>) -> Self {
-        let form = "a text of at most \(byteCount.upperBound) bytes"
+        let form = "a text of \(byteCount.lowerBound) to \(byteCount.upperBound) bytes"
         return Self(
             form,
             reader: { json, name throws(InputError) in

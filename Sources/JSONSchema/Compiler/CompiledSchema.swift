@@ -14,8 +14,8 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// A JSON Schema (2020-12 or draft-07) and the schemas that it refers to, compiled to a flat program. Immutable after
-/// compilation: every thread may create validators for it.
+/// A JSON Schema and the schemas that it refers to, compiled to a flat program. Immutable after compilation: every
+/// thread may create validators for it.
 public final class CompiledSchema: @unchecked Sendable {
     // Sendable: the initializer fills all tables, and the tables do not change afterward. PCRE2 allows several threads
     // to use a compiled pattern.
@@ -74,7 +74,8 @@ public final class CompiledSchema: @unchecked Sendable {
     }
 
     /// Compiles a schema. `uri` is the location of the document, such as `file:///schemas/a.json`. References are
-    /// relative to this URI, or to the schema's `$id`. Other documents must be among `resources`.
+    /// relative to this URI, or to the schema's `$id`. Other documents must be among `resources`, except the built-in
+    /// meta-schemas.
     public init(
         _ document: JSONDocument, uri: String = "", resources: SchemaResources = SchemaResources(),
         options: SchemaOptions = SchemaOptions()

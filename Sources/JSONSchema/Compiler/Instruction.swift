@@ -31,7 +31,8 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef`: a call of the name's subschema in the outermost resource of the dynamic scope that has the name.
+    /// `$dynamicRef` or `$recursiveRef`: a call of the name's subschema in the outermost resource of the dynamic scope
+    /// that has the name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
@@ -193,7 +194,7 @@ struct NeededNames {
     var count: Int
 }
 
-/// A `$dynamicRef`. `fallback` applies if no resource in the dynamic scope has the name.
+/// A `$dynamicRef` or `$recursiveRef`. `fallback` applies if no resource in the dynamic scope has the name.
 struct DynamicReference {
     var name: Int
     var fallback: Int

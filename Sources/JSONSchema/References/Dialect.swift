@@ -1,4 +1,4 @@
-/// The keywords of a schema: the keywords of a draft, without the vocabularies that the schema's meta-schema omits.
+/// The keywords that apply to a schema: those of its draft, except those in vocabularies that its meta-schema omits.
 struct Dialect: Equatable {
     var draft: SchemaDraft
     var vocabularies: Vocabularies
@@ -50,7 +50,7 @@ struct Dialect: Equatable {
 extension Dialect {
     /// Whether keywords beside `$ref` are ignored, as in draft-07.
     var ignoresSiblingsOfRef: Bool { draft == .draft07 }
-    /// Whether `items` may be an array of schemas, with `additionalItems` for the elements after them.
+    /// Whether `items` may be an array of schemas, with `additionalItems` for further elements.
     var hasItemsArray: Bool { draft != .draft202012 }
     /// Whether elements that `contains` matches count as evaluated.
     var containsEvaluates: Bool { draft == .draft202012 }

@@ -34,7 +34,7 @@ extension SchemaLibrary {
         guard let name = value.string, isName(name) else {
             throw error(
                 .malformed, place(value, in: document),
-                "\(keyword) must be a name: a letter or _, then letters, digits, -, . and _")
+                "\(keyword) must be a name, for example a letter followed by letters, digits, -, . and _")
         }
         return name
     }

@@ -29,7 +29,9 @@ extension SchemaLibrary {
     private mutating func read(
         _ uri: URIReference, _ text: String, _ place: SchemaNode, left: Int
     ) throws(SchemaError) -> Dialect {
-        guard left > 0 else { throw error(.reference, place, "the meta-schemas refer to each other without end") }
+        guard left > 0 else {
+            throw error(.reference, place, "the chain of meta-schemas is longer than \(Self.metaSchemasMax)")
+        }
         let meta: JSONValue
         do {
             meta = try document(uri, at: place).root

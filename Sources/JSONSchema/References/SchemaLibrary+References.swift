@@ -15,7 +15,7 @@ extension SchemaLibrary {
         let uri = try absolute(URIReference(text), base: resources[resource].base, at: place)
         let target = try find(uri.withoutFragment, at: place)
         guard let fragment = URIReference.percentDecoded(uri.fragment ?? "") else {
-            throw error(.reference, place, "the reference \(text) has a broken percent escape")
+            throw error(.reference, place, "the reference \(text) has a malformed percent escape")
         }
         guard !fragment.isEmpty else { return Target(place: resources[target].root) }
         if fragment.utf8.first == UInt8(ascii: "/") {

@@ -5,7 +5,7 @@ enum SubschemaShape {
     case schema
     case array
     case object
-    /// `items` of older drafts.
+    /// `items`, which may be an array in older drafts.
     case schemaOrArray
     /// `dependencies`, which may also contain arrays of names.
     case objectWithArrays

@@ -1,4 +1,4 @@
-/// Groups of keywords that a meta-schema may omit.
+/// Groups of keywords. A meta-schema may omit every group except `core`.
 struct Vocabularies: OptionSet {
     let rawValue: UInt8
 

@@ -89,13 +89,13 @@ import Testing
         (#"{"name":"a","height":100}"#, "22: height must be a whole number from 1 to 99"),
         (#"{"name":"a","height":1,"tree":0}"#, "31: tree must be true or false"),
         (#"{"name":"a","height":1,"share":2}"#, "32: share must be a number from 0.0 to 1.0"),
-        (#"{"name":"a","height":1,"note":null}"#, "31: note must be a text of at most 9 bytes"),
+        (#"{"name":"a","height":1,"note":null}"#, "31: note must be a text of 0 to 9 bytes"),
         (#"{"name":"a","height":1,"low":1}"#, "1: high is missing in a plant"),
         (#"{"name":"a","height":1,"low":3,"high":2}"#, "30: low is above high"),
         (#"{"name":"a","height":1,"fruits":{}}"#, "33: fruits must be a list"),
         (
             #"{"name":"a","height":1,"fruits":["x",7]}"#,
-            "38: a fruit must be a text of at most 9 bytes; put it in quotes"
+            "38: a fruit must be a text of 1 to 9 bytes; put it in quotes"
         ),
         (#"{"name":"a","height":1,"fruits":["x","x"]}"#, "38: x is there already"),
         (#"{"name":"a","height":50}"#, "1: only trees are so high"),

@@ -61,9 +61,9 @@ import Testing
         let codec = ValueCodec<String>.text(1...4)
         try expect(#""äö""#, codec, reads: "äö")
         for text in [#""""#, #""äöu""#, "null"] {
-            try expect(text, codec, fails: "it must be a text of at most 4 bytes")
+            try expect(text, codec, fails: "it must be a text of 1 to 4 bytes")
         }
-        try expect("12", codec, fails: "it must be a text of at most 4 bytes; put it in quotes")
+        try expect("12", codec, fails: "it must be a text of 1 to 4 bytes; put it in quotes")
         try expect(#""""#, .text(0...4), reads: "")
     }
 
@@ -97,7 +97,7 @@ import Testing
             write: { String(repeating: "x", count: $0) })
         try expect(#""xx""#, codec, reads: 2)
         try expect(#""xy""#, codec, fails: "it must be a number of letters x")
-        try expect(#""xxxxx""#, codec, fails: "it must be a text of at most 4 bytes")
+        try expect(#""xxxxx""#, codec, fails: "it must be a text of 1 to 4 bytes")
         let word = ValueCodec<Color>.word.mapped(read: { $0 == .red ? 1 : nil }, write: { _ in .red })
         try expect(#""dark_blue""#, word, fails: "it must be red or dark_blue; did you mean dark_blue?")
     }
