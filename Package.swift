@@ -190,6 +190,7 @@ let package = Package(
             [
                 "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS",
                 "BrokerManagement", "BrokerTopology", "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux", "Threads",
+                "Registrations",
             ]),
         .executableTarget(
             name: "martlet-bench",
