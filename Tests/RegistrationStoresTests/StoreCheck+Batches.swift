@@ -53,14 +53,14 @@ extension StoreCheck {
     }
 
     private static func refusedData(_ comparison: inout StoreComparison) async throws {
-        try await comparison.apply(.register("ann", "0a", at: 1))
+        try await comparison.apply(.register("zoe", "0a", at: 1))
         // The odd number of digits cannot be encrypted.
-        let commands: [RegistrationCommand] = [.register("bob", "0a", at: 2), .register("ann", "0b0", at: 2)]
+        let commands: [RegistrationCommand] = [.register("bob", "0a", at: 2), .register("zoe", "0b0", at: 2)]
         do {
             _ = try await comparison.client.apply(commands, rules: comparison.model.rules)
             Issue.record("the batch was applied")
         } catch {
-            #expect(error.code == .data && !error.sentence.contains("0b0") && !error.sentence.contains("ann"))
+            #expect(error.code == .data && !error.sentence.contains("0b0") && !error.sentence.contains("zoe"))
         }
         try await comparison.expectEqualRows()
         try await comparison.apply(commands[0])
