@@ -5,8 +5,8 @@ struct PostgresApps {
     private var names: [Int: String] = [:]
     private(set) var lastNumber = 0
 
-    /// The bundle IDs.
-    var all: [String] { Array(numbers.keys) }
+    /// The bundle IDs, in order.
+    var all: [String] { numbers.keys.sorted() }
 
     var count: Int { numbers.count }
 
