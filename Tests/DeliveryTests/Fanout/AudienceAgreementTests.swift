@@ -1,4 +1,4 @@
-import APNSProtocol
+import EventLoop
 import JSON
 import JSONSchema
 import TestKit
@@ -64,10 +64,12 @@ import Testing
                 ("user", #""ann""#), ("user", #""\u0000""#), ("users", #"["ann","bob"]"#), ("users", "[]"),
                 ("scope", #""s""#), ("scope", #""""#),
             ]
+        let toUsers = requests.filter { $0.contains { $0.key == "user" || $0.key == "users" } }
         var random = SeededRandom(seed: 48)
         var audienceCount = 0
-        for number in 0..<20_000 {
-            var request = requests[random.below(requests.count)]
+        for number in 0..<5000 {
+            let chosen = random.chance(percent: 50) ? toUsers : requests
+            var request = chosen[random.below(chosen.count)]
             for _ in 0...random.below(3) {
                 let member = added[random.below(added.count)]
                 let isReplaced = random.chance(percent: 70)
@@ -84,6 +86,6 @@ import Testing
             Issue.record("mutation \(number), \(difference): \(body)")
             return
         }
-        #expect(audienceCount > 500)
+        #expect(audienceCount > 200)
     }
 }

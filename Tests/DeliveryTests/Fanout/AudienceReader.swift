@@ -2,6 +2,7 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import JSONSchema
+import Registrations
 
 @testable import AMQP
 @testable import Delivery

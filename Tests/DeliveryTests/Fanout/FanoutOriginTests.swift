@@ -20,6 +20,12 @@ import Testing
         "push-expanded-at": 1_750_000_000_000,
     ]
 
+    private static func headers(isOnlyDevice: Bool) -> FieldTable {
+        var headers = headers
+        if isOnlyDevice { headers.append("push-only-device", .boolean(true)) }
+        return headers
+    }
+
     /// Returns a record whose origin was read as the pipeline reads it.
     private func record(
         _ headers: FieldTable, userID: String? = "worker", trusting worker: WorkerIdentity = worker
@@ -64,11 +70,11 @@ import Testing
         #expect(origin.registration == UUIDValue("0d5c2b7a-94e1-6f38-b2a7-51c0d9e8f364"))
         #expect(origin.registeredAtMilliseconds == 1_749_990_000_000)
         #expect(origin.expandedAtMilliseconds == 1_750_000_000_000 && !origin.isOnlyDevice)
-        #expect(record(Self.headers + ["push-only-device": true]).fanoutOrigin?.isOnlyDevice == true)
+        #expect(record(Self.headers(isOnlyDevice: true)).fanoutOrigin?.isOnlyDevice == true)
     }
 
     @Test(arguments: [nil, "producer"]) func `A producer's headers are neither trusted nor copied`(_ userID: String?) {
-        let record = record(Self.headers + ["push-only-device": true], userID: userID)
+        let record = record(Self.headers(isOnlyDevice: true), userID: userID)
         #expect(record.fanoutOrigin == nil)
         for message in republished(record) { #expect(fanoutHeaders(message).isEmpty) }
     }
@@ -90,8 +96,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `Waits, quarantine and dead letters keep the headers`(_ isOnlyDevice: Bool) {
-        var headers = Self.headers
-        if isOnlyDevice { headers.append("push-only-device", .boolean(true)) }
+        let headers = Self.headers(isOnlyDevice: isOnlyDevice)
         for message in republished(record(headers)) {
             #expect(fanoutHeaders(message) == headers.entries)
             let next = record(message.headers).fanoutOrigin
@@ -122,7 +127,7 @@ import Testing
     }
 
     @Test func `The result of an only device completes its request`() throws {
-        let child = record(Self.headers + ["push-only-device": true])
+        let child = record(Self.headers(isOnlyDevice: true))
         child.target = .device(ArraySlice("aabb".utf8))
         #expect(try result(child, FinalOutcome(outcome: .expired))["devices"]?.int == 1)
     }
