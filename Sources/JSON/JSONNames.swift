@@ -38,7 +38,7 @@ public struct JSONNames: Sendable {
 
 /// The members that `JSONNames` found in an object. Valid until the parser reads the next text.
 public struct JSONFoundMembers: ~Copyable {
-    private let object: JSONValue
+    public let object: JSONValue
     @usableFromInline let tape: JSONTapeView
     /// The node of each name's value. 0 marks a missing member, since node 0 is never a member's value.
     @usableFromInline let places: [16 of UInt32]
@@ -60,5 +60,12 @@ public struct JSONFoundMembers: ~Copyable {
     /// missing.
     public func value(_ position: Int) -> JSONValue? {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
+    }
+
+    /// Returns the range of a member in the parsed bytes, from the first byte of its key to the last byte of its value;
+    /// nil if the member is missing.
+    public func memberRange(_ position: Int) -> Range<Int>? {
+        guard let value = value(position) else { return nil }
+        return object.value(at: value.index - 1).sourceRange.lowerBound..<value.sourceRange.upperBound
     }
 }

@@ -18,6 +18,16 @@ struct JSONNamesTests {
         #expect(found[4]?.int64 == 1)
     }
 
+    @Test func `The range of a member begins with its key`() throws {
+        let text = Array(#" [{ "id" : 1, "\u0069dentity":[2, "x"] ,"other":3}]"#.utf8)
+        let document = try JSONDocument(text)
+        let found = Self.names.find(in: try #require(document.root.elements.first { _ in true }))
+        func source(_ range: Range<Int>?) -> String? { range.map { String(decoding: text[$0], as: UTF8.self) } }
+        #expect(source(found.memberRange(0)) == #""id" : 1"#)
+        #expect(source(found.memberRange(1)) == #""\u0069dentity":[2, "x"]"#)
+        #expect(found.memberRange(2) == nil)
+    }
+
     @Test(arguments: ["{}", "[]", #"["id",1]"#, "1", #""id""#])
     func otherValuesHaveNoMembers(_ text: String) throws {
         let found = Self.names.find(in: try JSONDocument(Array(text.utf8)).root)

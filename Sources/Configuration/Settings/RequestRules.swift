@@ -5,6 +5,8 @@ package import JSONSchema
 /// size.
 package struct RequestRules: Sendable {
     package let messageBytesMax: Int
+    /// Whether requests to users are valid, because device registrations are configured.
+    package var hasRegistrations = false
     private let apps: AppDirectory
     private let bundleIDs: [String]
     private let payloadSchemas: PayloadSchemaFiles
@@ -24,7 +26,8 @@ package struct RequestRules: Sendable {
 
     package var checker: RequestChecker {
         RequestChecker(
-            apps: apps, payloadSchemas: payloadSchemas.schemas(ofApps: bundleIDs), messageBytesMax: messageBytesMax)
+            apps: apps, payloadSchemas: payloadSchemas.schemas(ofApps: bundleIDs), hasRegistrations: hasRegistrations,
+            messageBytesMax: messageBytesMax)
     }
 
     /// Returns the schema for an app's payloads; nil if the configuration names no schema for the app.

@@ -38,8 +38,8 @@ public final class DirectPush {
         self.loop = loop
         apps = configuration.apps
         reader = RequestReader(
-            apps: apps, payloadSchemas: configuration.payloadSchemas, bytesMax: configuration.consumer.messageBytesMax,
-            depthMax: configuration.messageDepthMax)
+            apps: apps, payloadSchemas: configuration.payloadSchemas, hasRegistrations: configuration.hasRegistrations,
+            bytesMax: configuration.consumer.messageBytesMax, depthMax: configuration.messageDepthMax)
         pools = zip(configuration.pools, connectors).map {
             APNSPool(loop: loop, connector: $1, configuration: $0)
         }
@@ -54,7 +54,8 @@ public final class DirectPush {
         record.id = id
         switch reader.read(record) {
         case .failure(let violation): return report(FinalOutcome(invalid: violation), record)
-        case .success(let request): return await send(request, record)
+        case .success(.push(let request)): return await send(request, record)
+        case .success(.audience): return report(FinalOutcome(invalid: .usersWithoutBroker), record)
         }
     }
 
@@ -98,9 +99,15 @@ public final class DirectPush {
     }
 }
 
+extension RequestViolation {
+    fileprivate static let usersWithoutBroker = RequestViolation(
+        .registration, "not_configured",
+        "A push without the broker goes to one device: set device_token, or publish the request with martlet publish.")
+}
+
 extension FinalOutcome {
     fileprivate var sentence: String {
-        if let deadLetter { return deadLetter.sentence }
+        if let error { return error.sentence }
         switch (outcome, answer) {
         case (.accepted, _): return "APNs accepted the push."
         case (.expired, nil): return "The request expired before it was sent."

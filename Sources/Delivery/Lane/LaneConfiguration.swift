@@ -27,6 +27,8 @@ public struct LaneConfiguration: Sendable {
     public var apps: AppDirectory
     /// The payload schemas of `apps`.
     public var payloadSchemas = PayloadSchemas()
+    /// Whether the lane accepts requests to users, because device registrations are configured.
+    public var hasRegistrations = false
     /// The configurations of the connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]
     public var schedule = RetrySchedule()

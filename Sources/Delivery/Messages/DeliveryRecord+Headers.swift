@@ -44,6 +44,7 @@ extension DeliveryRecord {
             headers.append(MessageHeaderName.originalTimestamp, .timestamp(seconds: seconds))
         }
         headers.append(MessageHeaderName.worker, .string(worker.name.cut(to: MessageHeaderName.copyBytesMax)))
+        fanoutOrigin?.append(to: &headers)
     }
 
     /// Appends the trace context: the span of the delivery if its spans are exported, otherwise the producer's context.

@@ -33,6 +33,8 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     private(set) var attemptsMade: Int
     /// The CloudEvent that contains the request; nil if the request is not in an event.
     var event: CloudEvent?
+    /// The request to users of which this request is a part; nil for any other request.
+    var fanoutOrigin: FanoutOrigin?
     /// The trace of the delivery; nil unless its spans are exported.
     var trace: DeliveryTrace?
     /// Whether the delivery shares the outcome of another delivery.
@@ -52,10 +54,11 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         case unknown(String)
     }
 
-    /// The target of the request, as the producer wrote it.
+    /// The target of the request, as the producer wrote it. A list of users is not recorded.
     enum Target {
         case device(ArraySlice<UInt8>)
         case channel(ArraySlice<UInt8>)
+        case user(ArraySlice<UInt8>)
     }
 
     var isBroadcast: Bool {

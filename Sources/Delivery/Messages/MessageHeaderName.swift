@@ -43,6 +43,13 @@ package enum MessageHeaderName {
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
+    /// The id of the request to users of which the request is a child. With the five headers below: see `FanoutOrigin`.
+    package static let requestID = "push-request-id"
+    package static let user = "push-user"
+    package static let registration = "push-registration"
+    package static let registeredAt = "push-registered-at"
+    package static let expandedAt = "push-expanded-at"
+    package static let onlyDevice = "push-only-device"
     /// The W3C trace context: the worker's span if spans of the delivery are exported, otherwise the producer's
     /// context.
     package static let traceParent = "traceparent"
@@ -53,10 +60,11 @@ package enum MessageHeaderName {
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
     ]).union(provenance)
 
-    /// The origin of a request. Workers (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if
+    /// The origin of a request, and of a child request its request to users. Workers (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if
     /// a worker wrote them.
     package static let provenance: Set<String> = [
-        originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker,
+        originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker, requestID, user,
+        registration, registeredAt, expandedAt, onlyDevice,
     ]
 
     /// Headers that a worker sets or omits in each round. A republish never copies them as headers of the producer.

@@ -31,13 +31,17 @@ enum ResultMessage {
         var json = JSONWriter()
         json.beginObject()
         if let id = record.id { json.member("id", id) }
+        if let origin = record.fanoutOrigin { json.member("request_id", origin.requestID) }
         if let app = record.bundleID(apps) { json.member("app", app) }
         if let environment = record.environment { json.member("environment", environment.rawValue) }
         switch record.target {
         case .device(let token): json.member("device_token", token)
         case .channel(let id): json.member("channel_id", id)
+        case .user(let user): json.member("user", user)
         case nil: break
         }
+        if let origin = record.fanoutOrigin { json.member("user", origin.user) }
+        if let count = deviceCount(record, finalOutcome) { json.member("devices", count) }
         json.member("outcome", finalOutcome.outcome.rawValue)
         if let answer = finalOutcome.answer {
             json.member("status", answer.status)
@@ -47,7 +51,7 @@ enum ResultMessage {
             if let id = answer.apnsRequestID { json.member("apns_request_id", id) }
         }
         if let state = finalOutcome.tokenState { json.member("token_state", state.rawValue) }
-        if let reason = finalOutcome.deadLetter { json.member("error", reason) }
+        if let reason = finalOutcome.error { json.member("error", reason) }
         json.member("attempts", record.attemptsMade)
         json.member("possible_duplicate", record.attempts.possibleDuplicate)
         if record.isDuplicate { json.member("duplicate", true) }
@@ -56,6 +60,12 @@ enum ResultMessage {
         json.member("finished_at", finishedAtMilliseconds)
         json.endObject()
         return json.bytes
+    }
+
+    /// The number of devices of a request to one user that ends in this result only; nil for any other request.
+    private static func deviceCount(_ record: DeliveryRecord, _ finalOutcome: FinalOutcome) -> Int? {
+        if let origin = record.fanoutOrigin { return origin.isOnlyDevice ? 1 : nil }
+        return finalOutcome.failure != nil && finalOutcome == .noDevice ? 0 : nil
     }
 }
 

@@ -56,13 +56,13 @@ extension DeliveryPipeline {
 }
 
 extension Verdict {
-    /// Returns the verdict for a duplicate, without the dead letter, which the first delivery already published. A
+    /// Returns the verdict for a duplicate, without the error, which the first delivery already published. A
     /// wait keeps the duplicate's `possibleDuplicate`, since the duplicate may have been pushed in an attempt that the
     /// first delivery does not count.
     fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
         switch self {
         case .conclude(var finalOutcome):
-            finalOutcome.deadLetter = nil
+            finalOutcome.failure = nil
             return .conclude(finalOutcome)
         case .wait(var wait):
             wait.attempts.possibleDuplicate = wait.attempts.possibleDuplicate || attempts.possibleDuplicate

@@ -19,8 +19,8 @@ extension DeliveryPipeline {
             return endExpired(record)
         }
         switch read(record) {
-        case .success(let request): deduplicate(request, record)
-        case .failure: endExpired(record)
+        case .success(.push(let request)): deduplicate(request, record)
+        case .success(.audience), .failure: endExpired(record)
         }
     }
 

@@ -37,7 +37,8 @@ final class DeliveryPipeline {
         metrics = LaneMetrics(configuration, context.counters)
         reader = RequestReader(
             apps: configuration.apps, payloadSchemas: configuration.payloadSchemas,
-            bytesMax: configuration.consumer.messageBytesMax, depthMax: configuration.messageDepthMax)
+            hasRegistrations: configuration.hasRegistrations, bytesMax: configuration.consumer.messageBytesMax,
+            depthMax: configuration.messageDepthMax)
         session = BrokerSession(context, metrics)
         dispatcher = PushDispatcher(context)
         routes = RouteMonitor(dispatcher, context)
@@ -59,7 +60,9 @@ final class DeliveryPipeline {
         guard session.role(of: record) != .expired else { return deliverExpired(record) }
         guard !exceedsDeliveryLimit(record) else { return quarantine(record) }
         switch read(record) {
-        case .success(let request): deduplicate(request, record)
+        case .success(.push(let request)): deduplicate(request, record)
+        case .success(.audience(let audience)):
+            settle(.conclude(FinalOutcome(invalid: .registrationsNotConfigured(isList: audience.isList))), record)
         case .failure(let violation): settle(.conclude(FinalOutcome(invalid: violation)), record)
         }
     }
@@ -73,6 +76,7 @@ final class DeliveryPipeline {
         inFlight += 1
         metrics.counters.inFlight.add(1)
         metrics.delivered(from: record.source, isRedelivered: record.delivery.isRedelivered)
+        record.readFanoutOrigin(trusting: messages.identity)
         spans.begin(record)
         if let age = record.ageNanoseconds { metrics.counters.age.observe(age) }
         return true
@@ -94,7 +98,7 @@ final class DeliveryPipeline {
         if inFlight == 0 { idle.resume(returning: ()) }
     }
 
-    func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
+    func read(_ record: DeliveryRecord) -> Result<ReadRequest, RequestViolation> {
         let result = reader.read(record)
         if record.event != nil, record.trace == nil { spans.begin(record) }
         record.trace?.validated(loop.now)

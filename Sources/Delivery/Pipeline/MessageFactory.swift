@@ -52,5 +52,5 @@ struct MessageFactory {
     }
 
     /// The name and AMQP user of the worker.
-    private var identity: WorkerIdentity { WorkerIdentity(name: worker, user: publisher.userID) }
+    var identity: WorkerIdentity { WorkerIdentity(name: worker, user: publisher.userID) }
 }

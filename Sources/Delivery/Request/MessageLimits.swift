@@ -19,7 +19,7 @@ public struct MessageLimits {
         payloadBytes = push.payloadRange.count
     }
 
-    /// Reads the limited values of a request.
+    /// Reads the limited values of a request, except for those of `AudienceLimits`.
     ///
     /// - Parameter message: A request that satisfies the schema.
     init(_ message: JSONValue) {
@@ -35,6 +35,7 @@ public struct MessageLimits {
     /// Returns the violation of a request that satisfies the schema; nil if the request is within the limits.
     public static func violation(of message: JSONValue) -> RequestViolation? {
         do throws(RequestViolation) {
+            try AudienceLimits.check(message)
             try MessageLimits(message).check(payload: message["payload"])
             return nil
         } catch {

@@ -12,10 +12,11 @@ public final class RequestChecker {
     ///
     /// - Parameters:
     ///   - payloadSchemas: The payload schemas of `apps`.
+    ///   - hasRegistrations: Whether requests to users are valid.
     ///   - messageBytesMax: The size of the largest body, in bytes.
-    public init(apps: AppDirectory, payloadSchemas: PayloadSchemas, messageBytesMax: Int) {
+    public init(apps: AppDirectory, payloadSchemas: PayloadSchemas, hasRegistrations: Bool, messageBytesMax: Int) {
         reader = RequestReader(
-            apps: apps, payloadSchemas: payloadSchemas, bytesMax: messageBytesMax,
+            apps: apps, payloadSchemas: payloadSchemas, hasRegistrations: hasRegistrations, bytesMax: messageBytesMax,
             depthMax: LaneConfiguration.messageDepthMaxDefault)
     }
 

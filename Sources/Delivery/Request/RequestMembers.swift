@@ -5,6 +5,7 @@ struct RequestMembers: ~Copyable {
     enum Name: Int, CaseIterable {
         case id, app, environment, deviceToken, channelID, pushType, priority, expiration, collapseID, registeredAt
         case payload
+        case user, users, scope
 
         fileprivate var text: StaticString {
             switch self {
@@ -19,6 +20,9 @@ struct RequestMembers: ~Copyable {
             case .collapseID: "collapse_id"
             case .registeredAt: "registered_at"
             case .payload: "payload"
+            case .user: "user"
+            case .users: "users"
+            case .scope: "scope"
             }
         }
     }
@@ -34,4 +38,11 @@ struct RequestMembers: ~Copyable {
     subscript(_ name: Name) -> JSONNodeView? { found[name.rawValue] }
 
     var payload: JSONValue? { found.value(Name.payload.rawValue) }
+
+    /// The object with these members.
+    var request: JSONValue { found.object }
+
+    /// The range of a member in the body, from the first byte of its key to the last byte of its value; nil if it is
+    /// missing.
+    func range(of name: Name) -> Range<Int>? { found.memberRange(name.rawValue) }
 }

@@ -10,6 +10,8 @@ import JSONSchema
 /// a reader holds the memory of a parser and of validators.
 final class RequestReader {
     private let apps: AppDirectory
+    /// Whether requests to users are valid.
+    private let hasRegistrations: Bool
     private let parser: JSONParser
     private let validator: SchemaValidator
     private let names = RequestMembers.names
@@ -18,8 +20,8 @@ final class RequestReader {
     /// the same app.
     private var unknownApp: (name: String, nearest: String?)?
 
-    init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
-        self.apps = apps
+    init(apps: AppDirectory, payloadSchemas: PayloadSchemas, hasRegistrations: Bool, bytesMax: Int, depthMax: Int) {
+        (self.apps, self.hasRegistrations) = (apps, hasRegistrations)
         parser = JSONParser(limits: JSONLimits(bytesMax: bytesMax, depthMax: depthMax))
         validator = SchemaValidator(ContractSchemas.notification)
         payloadValidators = PayloadValidators(payloadSchemas)
@@ -29,9 +31,9 @@ final class RequestReader {
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
     /// Reads and validates the request. Records its id, app and target in `record`, even if the request is invalid.
-    func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
+    func read(_ record: DeliveryRecord) -> Result<ReadRequest, RequestViolation> {
         do throws(RequestViolation) {
-            return .success(try notification(record))
+            return .success(try request(record))
         } catch {
             record.id = record.id ?? RequestIdentity.of(messageID: record.delivery.properties.messageID)
             return .failure(record.event == nil ? error : error.inEvent)
@@ -45,7 +47,7 @@ final class RequestReader {
         return nearest
     }
 
-    private func notification(_ record: DeliveryRecord) throws(RequestViolation) -> PushRequest {
+    private func request(_ record: DeliveryRecord) throws(RequestViolation) -> ReadRequest {
         guard !record.delivery.isOversized else { throw RequestViolation.oversized }
         if let violation = ContentCoding.violation(of: record.delivery.properties.contentEncoding) {
             identify(record)
@@ -60,7 +62,7 @@ final class RequestReader {
                 ?? CloudEvent(record.delivery.properties)?.requestID
         }
         if let violation = validator.firstViolation(in: root) {
-            members = try request(in: root, orRefuse: violation, record)
+            members = try eventData(in: root, orRefuse: violation, record)
         }
         guard let id = record.id else { throw RequestViolation.anonymous }
         guard case .configured(let app) = record.app else {
@@ -70,19 +72,55 @@ final class RequestReader {
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment
+        guard members[.deviceToken] != nil || members[.channelID] != nil else {
+            return .audience(try audience(id, app, environment, members, record))
+        }
         let (push, kind) = try push(id, app, members, record)
+        let route = try route(app, kind, environment)
+        try MessageLimits(push).check(payload: members.payload)
+        try checkPayload(of: members, app)
+        return .push(
+            PushRequest(
+                push: push, app: app, route: route,
+                registeredAtMilliseconds: members[.registeredAt]?.int64
+                    ?? record.fanoutOrigin?.registeredAtMilliseconds))
+    }
+
+    private func audience(
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ environment: APNSEnvironment, _ members: borrowing RequestMembers,
+        _ record: DeliveryRecord
+    ) throws(RequestViolation) -> Audience {
+        guard hasRegistrations else {
+            throw RequestViolation.registrationsNotConfigured(isList: members[.users] != nil)
+        }
+        let pushType = try pushType(members)
+        let route = try route(app, .device(pushType), environment)
+        try AudienceLimits.check(members.request)
+        try MessageLimits(members.request).check(payload: members.payload)
+        try checkPayload(of: members, app)
+        return try Audience(
+            members, in: record.delivery.content.bytes, id: id, app: app, environment: environment, pushType: pushType,
+            route: route)
+    }
+
+    private func route(
+        _ app: AppDirectory.Index, _ kind: AppDirectory.Kind, _ environment: APNSEnvironment
+    ) throws(RequestViolation) -> Route {
         let topic = apps.topicIndex(of: app, kind)
         guard let route = apps.route(topic: topic, environment) else {
             throw RequestViolation.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
         }
-        try MessageLimits(push).check(payload: members.payload)
-        if let appValidator = payloadValidators[app], let payload = members.payload,
-            let violation = appValidator.firstViolation(in: payload)
-        {
-            throw RequestViolation(violation)
-        }
-        return PushRequest(
-            push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
+        return route
+    }
+
+    /// Checks the payload by the schema of its app.
+    private func checkPayload(
+        of members: borrowing RequestMembers, _ app: AppDirectory.Index
+    ) throws(RequestViolation) {
+        guard let validator = payloadValidators[app], let payload = members.payload,
+            let violation = validator.firstViolation(in: payload)
+        else { return }
+        throw RequestViolation(violation)
     }
 
     /// Records the identity, app and target from a rejected body, if the body is readable although `content-encoding`
@@ -95,7 +133,7 @@ final class RequestReader {
             ?? CloudEvent(root)?.requestID
     }
 
-    private func request(
+    private func eventData(
         in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
     ) throws(RequestViolation) -> RequestMembers {
         guard let event = CloudEvent(root) else { throw RequestViolation(CloudEvent.explained(violation, in: root)) }
@@ -125,10 +163,10 @@ final class RequestReader {
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
     ) throws(RequestViolation) -> (push: APNSRequest, kind: AppDirectory.Kind) {
-        // The schema requires push_type and payload. Reject a request without these members nevertheless.
-        guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
-        else {
-            throw RequestViolation(.schema, "required", "push_type or payload is missing.")
+        let pushType = try pushType(members)
+        // The schema requires a payload. Reject a request without it nevertheless.
+        guard let payload = members[.payload] else {
+            throw RequestViolation(.schema, "required", "payload is missing.")
         }
         let priority = members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
         let expiration = members[.expiration]?.int64
@@ -152,6 +190,14 @@ final class RequestReader {
             payloadRange: payload.sourceRange)
         return (push, .broadcast)
     }
+
+    private func pushType(_ members: borrowing RequestMembers) throws(RequestViolation) -> PushType {
+        // The schema requires a push type. Reject a request without it nevertheless.
+        guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }) else {
+            throw RequestViolation(.schema, "required", "push_type is missing.")
+        }
+        return pushType
+    }
 }
 
 extension RequestViolation {
@@ -161,7 +207,7 @@ extension RequestViolation {
 }
 
 extension DeliveryRecord {
-    /// The maximum length of an app, token or channel ID that a result repeats, in bytes. A request that violates the
+    /// The maximum length of an app, token, channel ID or user that a result repeats, in bytes. A request that violates the
     /// schema may contain longer values.
     private static let repeatedBytesMax = 512
 
@@ -180,6 +226,8 @@ extension DeliveryRecord {
             channel.sourceRange.count <= Self.repeatedBytesMax
         {
             target = .channel(channel.text(in: delivery.content.bytes))
+        } else if let user = members[.user], user.kind == .string, user.sourceRange.count <= Self.repeatedBytesMax {
+            target = .user(user.text(in: delivery.content.bytes))
         }
     }
 }

@@ -18,6 +18,8 @@ public struct RequestViolation: Error, Sendable, Hashable {
         case app
         /// A body that is larger than `messageBytesMax` and was dropped.
         case size
+        /// A request to users that needs registrations, which are not available here.
+        case registration
     }
 
     public var violationClass: Class
@@ -41,7 +43,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
 extension RequestViolation {
     /// The violation with its path relative to the event. Paths of schema violations are already relative to the event.
     var inEvent: RequestViolation {
-        guard violationClass == .limit || violationClass == .app else { return self }
+        guard [.limit, .app, .registration].contains(violationClass) else { return self }
         var violation = self
         violation.path = path.map { "/data" + $0 }
         return violation
@@ -80,6 +82,17 @@ extension RequestViolation {
     init(_ violation: SchemaViolation) {
         let path = RedactedText.pointer(violation.instancePointer)
         self.init(.schema, violation.keyword, path: path, RedactedText.sentence(violation.sentence(of: path)))
+    }
+
+    /// Returns the violation of a request to users where no registrations are configured.
+    ///
+    /// - Parameter isList: Whether the request has the member `users` instead of `user`.
+    static func registrationsNotConfigured(isList: Bool) -> RequestViolation {
+        let member = isList ? "users" : "user"
+        return RequestViolation(
+            .registration, "not_configured", path: "/\(member)",
+            "\(member) needs device registrations, which are not configured here: set device_token instead, or add "
+                + "registrations to the configuration.")
     }
 
     static func unserved(topic: String, _ environment: APNSEnvironment) -> RequestViolation {

@@ -24,8 +24,6 @@ enum CommandMember: String, CaseIterable {
     /// The UNIX milliseconds that a time may have. Seconds are below, microseconds above.
     private static let times: ClosedRange<Int64> = 1_000_000_000_000...9_999_999_999_999
     private static let appCharactersMax = 200
-    static let userBytesMax = 256
-    static let nameBytesMax = 128
     static let reasonCharactersMax = 100
 
     /// Returns the keyword that the value violates; nil for a valid value.
@@ -43,7 +41,7 @@ enum CommandMember: String, CaseIterable {
             }
         case .user:
             Self.keyword(value) { text in
-                Self.keyword(text, charactersMax: Self.userBytesMax)
+                Self.keyword(text, charactersMax: RegistrationLimits.userBytesMax)
                     ?? (text.unicodeScalars.contains { $0.properties.generalCategory == .control } ? "pattern" : nil)
             }
         case .deviceToken:
@@ -51,7 +49,7 @@ enum CommandMember: String, CaseIterable {
                 if text.utf8.count > DeviceToken.hexDigitsMax { return "maxLength" }
                 return DeviceToken.isWellFormed(text.utf8) ? nil : "pattern"
             }
-        case .scope, .deviceID: Self.keyword(value) { Self.keyword($0, charactersMax: Self.nameBytesMax) }
+        case .scope, .deviceID: Self.keyword(value) { Self.keyword($0, charactersMax: RegistrationLimits.nameBytesMax) }
         case .reason: Self.keyword(value) { Self.keyword($0, charactersMax: Self.reasonCharactersMax) }
         case .registeredAt, .expiresAt, .timestamp: Self.keyword(value, Self.times)
         case .status: Self.keyword(value, 100...599)
@@ -68,9 +66,9 @@ enum CommandMember: String, CaseIterable {
         case .platform: Self.words(DevicePlatform.self)
         case .id: "a UUID"
         case .app: "a bundle ID of at most \(Self.appCharactersMax) characters"
-        case .user: "a text of 1 to \(Self.userBytesMax) bytes without control characters"
+        case .user: "a text of 1 to \(RegistrationLimits.userBytesMax) bytes without control characters"
         case .deviceToken: "hexadecimal, with two digits per byte and at most \(DeviceToken.hexDigitsMax) digits"
-        case .scope, .deviceID: "a text of 1 to \(Self.nameBytesMax) bytes"
+        case .scope, .deviceID: "a text of 1 to \(RegistrationLimits.nameBytesMax) bytes"
         case .reason: "a text of 1 to \(Self.reasonCharactersMax) characters"
         case .registeredAt, .expiresAt, .timestamp: "a whole number of UNIX milliseconds, with 13 digits"
         case .status: "an HTTP status"

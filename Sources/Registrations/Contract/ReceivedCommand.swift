@@ -62,8 +62,8 @@ public struct ReceivedCommand: Sendable, Hashable {
 
     private static func checkTexts(of members: CommandMembers) throws(CommandViolation) {
         let limits: [(CommandMember, Int)] = [
-            (.user, CommandMember.userBytesMax), (.scope, CommandMember.nameBytesMax),
-            (.deviceID, CommandMember.nameBytesMax),
+            (.user, RegistrationLimits.userBytesMax), (.scope, RegistrationLimits.nameBytesMax),
+            (.deviceID, RegistrationLimits.nameBytesMax),
         ]
         for (member, bytesMax) in limits where members.text(member).map({ $0.utf8.count > bytesMax }) ?? false {
             throw limit(member, "has more than \(bytesMax) bytes of UTF-8")

@@ -1,0 +1,61 @@
+import APNSProtocol
+import Crypto
+import JSON
+import Registrations
+
+extension Audience {
+    /// Reads a request to users that satisfies the schema and the limits.
+    ///
+    /// - Parameters:
+    ///   - body: The bytes from which `members` were read.
+    ///   - route: The route of the pushes.
+    /// - Throws: A violation of the class `schema` if the schema permits what this type does not.
+    init(
+        _ members: borrowing RequestMembers, in body: [UInt8], id: UUIDValue, app: AppDirectory.Index,
+        environment: APNSEnvironment, pushType: PushType, route: Route
+    ) throws(RequestViolation) {
+        let request = members.request
+        let isList = members[.users] != nil
+        let users =
+            (isList ? request["users"]?.elements.compactMap(\.string) : request["user"]?.string.map { [$0] }) ?? []
+        guard let kind = TokenKind(pushType, request: request),
+            let targetRange = members.range(of: isList ? .users : .user),
+            !users.isEmpty
+        else {
+            throw RequestViolation(.schema, "required", "The request has no target.")
+        }
+        let scope = kind.scope(of: request)
+        guard (scope == nil) == (kind.scopeRule == .none) else {
+            throw RequestViolation(.schema, "required", "scope is missing or superfluous.")
+        }
+        self.init(
+            users: users, isList: isList, id: id, app: app, environment: environment, kind: kind, scope: scope,
+            route: route, requestRange: request.sourceRange, targetRange: targetRange, idRange: members.range(of: .id),
+            scopeRange: members.range(of: .scope).map { Self.withComma($0, in: body) })
+    }
+
+    /// Returns the range of a member and a comma next to it. The object has another member.
+    private static func withComma(_ member: Range<Int>, in body: [UInt8]) -> Range<Int> {
+        let comma = UInt8(ascii: ",")
+        // Only white space is between a member and the next comma or brace.
+        let next = body[member.upperBound...].firstIndex { $0 > UInt8(ascii: " ") }
+        if let next, body[next] == comma { return member.lowerBound..<next + 1 }
+        let previous = body[..<member.lowerBound].lastIndex(of: comma)
+        return (previous ?? member.lowerBound)..<member.upperBound
+    }
+}
+
+extension TokenKind {
+    /// The kind of the tokens to which a request to users goes; nil for a push type without users.
+    init?(_ pushType: PushType, request: JSONValue) {
+        self.init(pushType, event: request["payload"]?["aps"]?["event"]?.string)
+    }
+
+    /// Returns the scope that a request names for tokens of this kind; nil if it names none.
+    func scope(of request: JSONValue) -> String? {
+        switch scopeRule {
+        case .none, .inRequest: request["scope"]?.string
+        case .inPayload: request["payload"]?["aps"]?["attributes-type"]?.string
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AMQP
+import Crypto
+
+/// The origin of a child request: the request to users from which a worker made it, and the registration of its device.
+///
+/// The headers of a child contain the origin. They survive waits, the quarantine, dead letters and redrives.
+///
+/// A class, so that a record without an origin stores only an empty reference.
+final class FanoutOrigin: Sendable {
+    /// The id of the request to users.
+    let requestID: UUIDValue
+    /// The user of the registration. A secret.
+    let user: String
+    /// The key of the registration's token in the store.
+    let registration: UUIDValue
+    /// The time of the registration, in UNIX milliseconds.
+    let registeredAtMilliseconds: Int64
+    /// The time at which the worker found the registration, in UNIX milliseconds.
+    let expandedAtMilliseconds: Int64
+    /// Whether the child is the only one of a request to one user, which then has no report.
+    let isOnlyDevice: Bool
+
+    init(
+        requestID: UUIDValue, user: String, registration: UUIDValue, registeredAtMilliseconds: Int64,
+        expandedAtMilliseconds: Int64, isOnlyDevice: Bool
+    ) {
+        (self.requestID, self.user, self.registration) = (requestID, user, registration)
+        self.registeredAtMilliseconds = registeredAtMilliseconds
+        self.expandedAtMilliseconds = expandedAtMilliseconds
+        self.isOnlyDevice = isOnlyDevice
+    }
+
+    /// Reads the origin of a delivery; nil unless a worker with the same AMQP user published a child. A producer may
+    /// write any header.
+    convenience init?(_ properties: MessageProperties, trusting worker: WorkerIdentity) {
+        guard let requestID = properties.uuid(MessageHeaderName.requestID), worker.published(properties),
+            let user = properties.header(MessageHeaderName.user)?.stringValue,
+            let registration = properties.uuid(MessageHeaderName.registration),
+            let registeredAt = properties.header(MessageHeaderName.registeredAt)?.integerValue,
+            let expandedAt = properties.header(MessageHeaderName.expandedAt)?.integerValue
+        else { return nil }
+        self.init(
+            requestID: requestID, user: user, registration: registration, registeredAtMilliseconds: registeredAt,
+            expandedAtMilliseconds: expandedAt,
+            isOnlyDevice: properties.header(MessageHeaderName.onlyDevice)?.booleanValue ?? false)
+    }
+
+    /// Appends the headers that `init(_:trusting:)` reads.
+    func append(to headers: inout FieldTable) {
+        headers.append(MessageHeaderName.requestID, .string(requestID.description))
+        // The user is at most 256 bytes long, and must not be cut.
+        headers.append(MessageHeaderName.user, .string(user))
+        headers.append(MessageHeaderName.registration, .string(registration.description))
+        headers.append(MessageHeaderName.registeredAt, .integer(registeredAtMilliseconds))
+        headers.append(MessageHeaderName.expandedAt, .integer(expandedAtMilliseconds))
+        if isOnlyDevice { headers.append(MessageHeaderName.onlyDevice, .boolean(true)) }
+    }
+}
+
+extension DeliveryRecord {
+    /// Records the origin of a child request. Most requests have no headers.
+    func readFanoutOrigin(trusting worker: @autoclosure () -> WorkerIdentity) {
+        guard delivery.properties.hasHeaders else { return }
+        fanoutOrigin = FanoutOrigin(delivery.properties, trusting: worker())
+    }
+}
+
+extension MessageProperties {
+    fileprivate func uuid(_ name: String) -> UUIDValue? { header(name)?.stringValue.flatMap { UUIDValue($0) } }
+}
