@@ -2,6 +2,7 @@ import AMQP
 import APNS
 import BrokerTopology
 import EventLoop
+import Registrations
 import Telemetry
 import TestKit
 
@@ -51,6 +52,7 @@ final class LaneHarness {
         shards: [String: Int] = [:],
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], tokens: [Credential.Name: TokenSupply] = [:], traces: Bool = false,
+        registrations: ((VirtualLoop) throws -> RegistrationReader)? = nil,
         apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
@@ -62,6 +64,7 @@ final class LaneHarness {
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
         configuration.laneCount = count
+        configuration.hasRegistrations = registrations != nil
         configuration.completeRemedy = { $0.replacing("topology apply", with: "topology apply --config a.yaml") }
         if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
         if let bodyBytesMax {
@@ -73,12 +76,13 @@ final class LaneHarness {
             try broker.start()
             let onSpans: (@Sendable (SpanBuffer) -> Void)? =
                 traces ? { @Sendable in state.spans.append($0.spans) } : nil
-            return (0..<count).map { number in
+            return try (0..<count).map { number in
                 let connector = ByteConnector(loop: loop, endpoint: endpoint)
                 return Lane(
                     loop: loop, configuration: configuration,
                     connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
-                    tokens: tokens, counters: counters, duplicates: duplicates, log: log, onSpans: onSpans,
+                    tokens: tokens, counters: counters, duplicates: duplicates, log: log,
+                    registrations: try registrations?(loop), onSpans: onSpans,
                     onStateChange: { state.changed(number, $0) })
             }
         }

@@ -26,6 +26,13 @@ package struct MessageContent: Sendable {
         append(envelope: envelope, exchangeBytes: exchangeBytes, routingKeyBytes: routingKeyBytes)
     }
 
+    /// Returns content with another body and the same envelope.
+    package func replacing(body: [UInt8]) -> MessageContent {
+        MessageContent(
+            body: body, envelope: Array(bytes[bodyEnd...]), exchangeBytes: exchangeEnd - bodyEnd,
+            routingKeyBytes: routingKeyEnd - exchangeEnd)
+    }
+
     package var body: ArraySlice<UInt8> { bytes[..<bodyEnd] }
 
     /// Calls `use` with the body. The pointer is valid only during the call.

@@ -15,6 +15,12 @@ public struct IncomingMessage: Sendable {
         self.content = content
     }
 
+    /// Returns the delivery with another body.
+    package func replacing(body: [UInt8]) -> IncomingMessage {
+        IncomingMessage(
+            tag: tag, queue: queue, isRedelivered: isRedelivered, content: content.replacing(body: body))
+    }
+
     /// A copy of the body; empty if `isOversized`.
     public var body: [UInt8] { Array(content.body) }
     /// The size of the body in bytes, as the publisher sent it.

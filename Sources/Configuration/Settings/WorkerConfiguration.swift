@@ -235,8 +235,9 @@ package struct WorkerConfiguration: Sendable {
     /// The request queues and shards that lanes consume from, in the order of priority. Each queue precedes its shards.
     package var requestQueues: [RequestQueue] {
         broker.names.requestQueues.flatMap { name in
-            let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
-            return RequestQueue(name: name, prefetch: prefetch ?? limits.inFlightMax)
+            let queue = broker.requestQueues.first { $0.name == name }
+            return RequestQueue(
+                name: name, prefetch: queue?.prefetch ?? limits.inFlightMax, routingKey: queue?.routingKey)
                 .shared(among: broker.names.shards(of: name))
         }
     }

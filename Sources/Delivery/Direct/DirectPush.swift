@@ -82,7 +82,7 @@ public final class DirectPush {
         switch verdict {
         case .conclude(let finalOutcome): report(finalOutcome, record)
         // The policy of one attempt never returns these verdicts before `close`.
-        case .wait, .quarantine, .requeue: report(FinalOutcome(outcome: .unknown), record)
+        case .wait, .again, .report, .quarantine, .requeue: report(FinalOutcome(outcome: .unknown), record)
         }
     }
 

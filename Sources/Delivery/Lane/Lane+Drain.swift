@@ -29,7 +29,7 @@ extension Lane {
     public func finish(deadlineSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
         while pipeline.hasDeliveries, !pipeline.lifecycle.isDraining, loop.now.monotonic < deadline {
-            await pipeline.idle.wait(on: loop, for: loop.now.monotonic.duration(to: deadline)) {}
+            await pipeline.deliveries.idle.wait(on: loop, for: loop.now.monotonic.duration(to: deadline)) {}
         }
     }
 
@@ -37,24 +37,25 @@ extension Lane {
     /// remain at the deadline stay unacknowledged, so the broker redelivers them. Returns immediately if a drain has
     /// already begun.
     public func drain(deadlineSeconds: Int) async -> DrainReport {
-        guard pipeline.stop() else { return DrainReport(unfinished: pipeline.inFlight) }
+        guard pipeline.stop() else { return DrainReport(unfinished: pipeline.deliveries.count) }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [pipeline] in pipeline.end() }
         // Stop the consumers first. Otherwise, the broker could deliver a requeued request to this lane again. Process
         // deliveries in transit, since a requeue would count as a failed delivery.
         await stopConsumers(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
         pipeline.leave()
-        while pipeline.inFlight > 0, pipeline.lifecycle != .ended {
-            await pipeline.idle.wait(on: loop, for: .seconds(deadlineSeconds)) {}
+        while pipeline.deliveries.count > 0, pipeline.lifecycle != .ended {
+            await pipeline.deliveries.idle.wait(on: loop, for: .seconds(deadlineSeconds)) {}
         }
         loop.cancel(timer)
         pipeline.spans.flush()
-        let report = DrainReport(unfinished: pipeline.inFlight)
+        let report = DrainReport(unfinished: pipeline.deliveries.count)
         pipeline.dispatcher.close()
         // End all waits and timers here, since the loop may end with the lane.
         pipeline.retrier.end()
         pipeline.duplicates.endWaits()
         await pipeline.session.close(
             settleSeconds: Self.settleDeadlineSeconds, closeSeconds: Self.closeDeadlineSeconds)
+        await pipeline.expander?.finder.close()
         pipeline.end()
         return report
     }

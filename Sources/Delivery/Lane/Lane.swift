@@ -1,5 +1,6 @@
 public import APNS
 public import EventLoop
+public import Registrations
 public import Telemetry
 
 /// One thread's share of a worker. The lane consumes from the queues, pushes through APNs, and publishes the outcome of
@@ -35,13 +36,15 @@ public actor Lane {
     /// - Parameters:
     ///   - tokens: The sources of provider tokens, by key. The pools of a key without a source sign their own tokens.
     ///   - duplicates: The memory of duplicates that all lanes of the process share.
+    ///   - registrations: The lane's connection to the store of device registrations, which the lane starts and closes;
+    ///     nil if registrations are not configured.
     ///   - onSpans: Called on the loop with the spans of completed deliveries, at most once a second and at the end of
     ///     a drain.
     ///   - onStateChange: Called on the loop when the state of the lane may have changed.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors,
         tokens: [Credential.Name: TokenSupply] = [:], counters: LaneCounters, duplicates: DuplicateMemory, log: Log,
-        onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
+        registrations: RegistrationReader? = nil, onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
         onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
@@ -51,7 +54,7 @@ public actor Lane {
         pipeline = DeliveryPipeline(
             LaneContext(
                 loop: loop, configuration: configuration, connectors: connectors, tokens: tokens, counters: counters,
-                duplicates: duplicates, log: log.with(.lane, .integer(configuration.number)), onSpans: onSpans,
+                duplicates: duplicates, registrations: registrations, log: log.with(.lane, .integer(configuration.number)), onSpans: onSpans,
                 onStateChange: onStateChange))
     }
 

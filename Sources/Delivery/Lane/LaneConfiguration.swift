@@ -59,6 +59,9 @@ public struct LaneConfiguration: Sendable {
         return consumer == requestQueues.count ? .quarantine : .expired
     }
 
+    /// Returns the request queue with this name; nil if the lane consumes from no such queue.
+    func requestQueue(named name: String) -> RequestQueue? { requestQueues.first { $0.name == name } }
+
     /// The configurations of the consumers, in this order: the request queues, the quarantine, the expired requests.
     /// The request queues share the bytes in flight equally, but each may have at least one body of the maximum size.
     /// Each other queue may have as many bytes as one request queue.

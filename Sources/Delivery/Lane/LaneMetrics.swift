@@ -60,9 +60,7 @@ final class LaneMetrics {
         let registry = counters.registry
         let queues = configuration.consumers.map(\.queue)
         let (apps, appCount) = (configuration.apps, configuration.apps.count)
-        func name(of app: Int?) -> String {
-            app.map { $0 < Self.appsNamedMax ? apps[$0].bundleID : Self.otherApps } ?? "-"
-        }
+        func name(of app: Int?) -> String { app.map { Self.name(of: $0, apps) } ?? "-" }
         deliveries = CounterTable(
             registry, "martlet_deliveries_total", help: "Deliveries, by queue and redelivered flag.",
             count: queues.count * 2
@@ -110,6 +108,11 @@ final class LaneMetrics {
         brokerConnects = LabeledCounters(
             registry, "martlet_amqp_connects_total", help: "Connections to the broker that were opened."
         ) { ["role": $0.rawValue] }
+    }
+
+    /// Returns the label value of an app.
+    static func name(of app: AppDirectory.Index, _ apps: AppDirectory) -> String {
+        app < appsNamedMax ? apps[app].bundleID : otherApps
     }
 
     /// Counts the opened connections, and the failures of connections and channels.

@@ -15,6 +15,11 @@ extension DeliveryRecord {
         var message = OutgoingMessage(
             exchange: exchange, routingKey: routingKey, content: delivery.content.body,
             messageID: cut(properties.messageID) ?? messageID, contentType: cut(properties.contentType))
+        if fanoutOrigin != nil {
+            // The properties may be those of the request to users.
+            message.messageID = messageID
+            if event != nil { message.contentType = "application/json" }
+        }
         message.contentEncoding = cut(properties.contentEncoding)
         message.correlationID = cut(properties.correlationID)
         message.replyTo = cut(properties.replyTo)

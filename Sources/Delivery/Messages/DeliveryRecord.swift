@@ -35,6 +35,9 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var event: CloudEvent?
     /// The request to users of which this request is a part; nil for any other request.
     var fanoutOrigin: FanoutOrigin?
+    /// The expansion of a request to users; nil until it begins, and for any other request. The child that is pushed in
+    /// place has the expansion of its request.
+    var expansion: Expansion?
     /// The trace of the delivery; nil unless its spans are exported.
     var trace: DeliveryTrace?
     /// Whether the delivery shares the outcome of another delivery.
@@ -116,5 +119,16 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         attemptsMade = attempts.before
         // Assign `delivery` last, so that it is moved and not copied.
         self.delivery = delivery
+    }
+
+    /// Creates the record of a child that is pushed in place of its request to users.
+    init(_ parent: DeliveryRecord, replacedBy child: ChildRequest, _ origin: FanoutOrigin) {
+        (source, owner) = (parent.source, parent.owner)
+        (receivedAt, receivedAtMilliseconds) = (parent.receivedAt, parent.receivedAtMilliseconds)
+        endedAtMilliseconds = parent.endedAtMilliseconds
+        (attempts, attemptsMade) = (parent.attempts, parent.attemptsMade)
+        (event, trace) = (parent.event, parent.trace)
+        (fanoutOrigin, expansion) = (origin, parent.expansion)
+        delivery = parent.delivery.replacing(body: child.body)
     }
 }

@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import Registrations
 
 /// The origin of a child request: the request to users from which a worker made it, and the registration of its device.
 ///
@@ -19,15 +20,19 @@ final class FanoutOrigin: Sendable {
     let expandedAtMilliseconds: Int64
     /// Whether the child is the only one of a request to one user, which then has no report.
     let isOnlyDevice: Bool
+    let kind: TokenKind
+    /// The scope of the token; nil for kinds without a scope.
+    let scope: String?
 
     init(
         requestID: UUIDValue, user: String, registration: UUIDValue, registeredAtMilliseconds: Int64,
-        expandedAtMilliseconds: Int64, isOnlyDevice: Bool
+        expandedAtMilliseconds: Int64, isOnlyDevice: Bool, kind: TokenKind = .device, scope: String? = nil
     ) {
         (self.requestID, self.user, self.registration) = (requestID, user, registration)
         self.registeredAtMilliseconds = registeredAtMilliseconds
         self.expandedAtMilliseconds = expandedAtMilliseconds
         self.isOnlyDevice = isOnlyDevice
+        (self.kind, self.scope) = (kind, scope)
     }
 
     /// Reads the origin of a delivery; nil unless a worker with the same AMQP user published a child. A producer may
@@ -42,7 +47,10 @@ final class FanoutOrigin: Sendable {
         self.init(
             requestID: requestID, user: user, registration: registration, registeredAtMilliseconds: registeredAt,
             expandedAtMilliseconds: expandedAt,
-            isOnlyDevice: properties.header(MessageHeaderName.onlyDevice)?.booleanValue ?? false)
+            isOnlyDevice: properties.header(MessageHeaderName.onlyDevice)?.booleanValue ?? false,
+            kind: properties.header(MessageHeaderName.tokenKind)?.stringValue.flatMap { TokenKind(rawValue: $0) }
+                ?? .device,
+            scope: properties.header(MessageHeaderName.scope)?.stringValue)
     }
 
     /// Appends the headers that `init(_:trusting:)` reads.
@@ -54,6 +62,8 @@ final class FanoutOrigin: Sendable {
         headers.append(MessageHeaderName.registeredAt, .integer(registeredAtMilliseconds))
         headers.append(MessageHeaderName.expandedAt, .integer(expandedAtMilliseconds))
         if isOnlyDevice { headers.append(MessageHeaderName.onlyDevice, .boolean(true)) }
+        if kind != .device { headers.append(MessageHeaderName.tokenKind, .string(kind.rawValue)) }
+        if let scope { headers.append(MessageHeaderName.scope, .string(scope)) }
     }
 }
 

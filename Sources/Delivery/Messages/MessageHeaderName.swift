@@ -43,13 +43,17 @@ package enum MessageHeaderName {
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
-    /// The id of the request to users of which the request is a child. With the five headers below: see `FanoutOrigin`.
+    /// The id of the request to users of which the request is a child. With the seven headers below: see `FanoutOrigin`.
     package static let requestID = "push-request-id"
     package static let user = "push-user"
     package static let registration = "push-registration"
     package static let registeredAt = "push-registered-at"
     package static let expandedAt = "push-expanded-at"
     package static let onlyDevice = "push-only-device"
+    package static let tokenKind = "push-token-kind"
+    package static let scope = "push-scope"
+    /// The progress of the expansion of a request to users: see `FanoutCursor`.
+    package static let cursor = "push-cursor"
     /// The W3C trace context: the worker's span if spans of the delivery are exported, otherwise the producer's
     /// context.
     package static let traceParent = "traceparent"
@@ -57,14 +61,14 @@ package enum MessageHeaderName {
 
     /// All headers that the worker writes.
     package static let all = singleRound.union([
-        attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
+        attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState, cursor,
     ]).union(provenance)
 
     /// The origin of a request, and of a child request its request to users. Workers (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if
     /// a worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker, requestID, user,
-        registration, registeredAt, expandedAt, onlyDevice,
+        registration, registeredAt, expandedAt, onlyDevice, tokenKind, scope,
     ]
 
     /// Headers that a worker sets or omits in each round. A republish never copies them as headers of the producer.

@@ -9,6 +9,9 @@ enum RoutingKey {
         key("result.\(outcome.rawValue).", app)
     }
 
+    /// Returns the key of the report of a request to users. Bindings for all results match this key.
+    static func fanout(app: String?) -> String { key("result.fanout.", app) }
+
     /// Returns the key of a reply that could not be delivered to the requester. Bindings for all results match this
     /// key.
     static func channelReply(app: String?) -> String { key("result.channel.", app) }

@@ -26,6 +26,7 @@ enum WaitMessage {
         let first = record.delivery.properties.header(MessageHeaderName.firstFailedAt)?.integerValue
         message.headers.append(MessageHeaderName.firstFailedAt, .integer(first ?? failedAtMilliseconds))
         message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
+        record.appendCursor(to: &message.headers)
         record.copyDeadline(to: &message.headers)
         record.copyOrigin(worker, to: &message.headers)
         record.copyTraceContext(to: &message.headers)

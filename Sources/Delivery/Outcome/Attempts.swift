@@ -59,6 +59,16 @@ public struct Attempts: Sendable, Hashable {
         return next
     }
 
+    /// Returns the history after a round in which children of the request were published.
+    func expanded() -> Attempts {
+        var next = self
+        next.rounds += 1
+        next.beforeQuarantine = nil
+        next.holds = 0
+        next.heldSinceMilliseconds = nil
+        return next
+    }
+
     /// Returns the history after the move to the quarantine.
     func quarantined(waitID: UInt32, deliveries: Int, atMilliseconds now: Int64) -> Attempts {
         var next = self

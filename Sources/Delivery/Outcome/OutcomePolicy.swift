@@ -51,20 +51,33 @@ public struct OutcomePolicy: Sendable {
     ///
     /// - Parameter permitAfterMilliseconds: The time until the request's permit; nil if unknown.
     func hold(_ cause: HoldReason, of subject: Subject, permitAfterMilliseconds: Int64? = nil) -> Verdict {
-        let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
-        let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
-        let millisecondsLeft = heldSince + Int64(schedule.holdSecondsMax) * 1000 - subject.nowMilliseconds
+        hold(
+            cause, subject.attempts, latestSeconds: subject.latestSeconds, nowMilliseconds: subject.nowMilliseconds,
+            permitAfterMilliseconds: permitAfterMilliseconds)
+    }
+
+    /// Returns the verdict on a request that must be held.
+    ///
+    /// - Parameters:
+    ///   - latest: The seconds until the request may no longer be retried; nil if it has no deadline.
+    ///   - permitAfterMilliseconds: The time until the request's permit; nil if unknown.
+    func hold(
+        _ cause: HoldReason, _ attempts: Attempts, latestSeconds latest: Int64?, nowMilliseconds: Int64,
+        permitAfterMilliseconds: Int64? = nil
+    ) -> Verdict {
+        let next = attempts.held(atMilliseconds: nowMilliseconds)
+        let heldSince = next.heldSinceMilliseconds ?? nowMilliseconds
+        let millisecondsLeft = heldSince + Int64(schedule.holdSecondsMax) * 1000 - nowMilliseconds
         guard millisecondsLeft > 0 else {
             let held = schedule.holdSecondsMax > 0 ? "Held for \(schedule.holdSecondsMax) seconds. " : ""
             let reason = DeadLetterReason("held", cause.code, held + cause.sentence)
             return .conclude(FinalOutcome(outcome: .rejected, deadLetter: reason))
         }
-        let (latest, round) = (subject.latestSeconds, subject.attempts.holds)
         let time =
             if let permitAfterMilliseconds {
                 schedule.permitWait(afterMilliseconds: permitAfterMilliseconds, latestSeconds: latest)
             } else {
-                schedule.hold(round: round, secondsLeft: millisecondsLeft / 1000, latestSeconds: latest)
+                schedule.hold(round: attempts.holds, secondsLeft: millisecondsLeft / 1000, latestSeconds: latest)
                     .map { RetrySchedule.PermitWait(delay: $0) }
             }
         guard let time else { return .conclude(FinalOutcome(outcome: .expired)) }

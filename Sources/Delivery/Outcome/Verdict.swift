@@ -9,6 +9,11 @@ indirect enum Verdict: Sendable, Hashable {
     case conclude(FinalOutcome)
     /// A wait, after which the request returns to its queue.
     case wait(Wait)
+    /// A return to the end of the request's queue, after a part of its children was published. The history is that of
+    /// the next delivery.
+    case again(Attempts)
+    /// A completion of a request to users, all of whose children are published.
+    case report
     /// A move of the request to the quarantine.
     case quarantine(waitID: UInt32)
     /// A requeue, which returns the request to its queue immediately. No attempt is counted.
@@ -20,6 +25,15 @@ indirect enum Verdict: Sendable, Hashable {
 
     /// The verdict on a duplicate of an accepted broadcast, which has no device token.
     static let acceptedBroadcast = conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200)))
+
+    /// The id of the round that the verdict begins; nil without a new round.
+    var waitID: UInt32? {
+        switch self {
+        case .wait(let wait): wait.attempts.waitID
+        case .again(let attempts): attempts.waitID
+        case .conclude, .report, .quarantine, .requeue: nil
+        }
+    }
 
     /// Whether APNs accepted the push.
     var isAccepted: Bool {

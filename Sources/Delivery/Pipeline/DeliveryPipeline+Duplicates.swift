@@ -9,13 +9,23 @@ extension DeliveryPipeline {
         deduplicate(push, duplicates.candidate(record), record)
     }
 
+    func deduplicate(_ audience: Audience, _ record: DeliveryRecord) {
+        let pending = PendingAudience(audience: audience, key: duplicates.key(of: audience, record))
+        deduplicate(pending, duplicates.candidate(record), record)
+    }
+
     private func deduplicate(_ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
-        switch duplicates.begin(push, candidate, record) {
+        switch duplicates.begin(push.key, candidate, record, .push(push)) {
         case .first where session.role(of: record) == .expired:
             // An unexpired request with the same id and body must still be pushed.
             duplicates.forget(push.key)
             endExpired(record)
-        case .first: requestPermit(push, record)
+        case .first:
+            if record.fanoutOrigin != nil, let expander, expander.isStale(record) {
+                expander.recheck(push, record)
+            } else {
+                requestPermit(push, record)
+            }
         // `firstEnded` resumes the record.
         case .inFlight: break
         // The memory keeps only the fact that APNs accepted the request.
@@ -24,17 +34,38 @@ extension DeliveryPipeline {
         }
     }
 
+    private func deduplicate(_ audience: PendingAudience, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
+        switch duplicates.begin(audience.key, candidate, record, .audience(audience)) {
+        case .first: expander?.expand(audience, record)
+        // `firstEnded` resumes the record.
+        case .inFlight: break
+        // Only the push to the only device of a user makes APNs accept a request to users.
+        case .accepted: settleDuplicate(.accepted, record)
+        case .settled: acknowledgeDuplicate(record)
+        }
+    }
+
     /// Resumes a record that waited for the first delivery of its request.
     func firstEnded(
-        _ end: DuplicateMemory.FirstEnd?, _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
+        _ end: DuplicateMemory.FirstEnd?, _ request: PendingRequest, _ candidate: DuplicateCandidate,
+        _ record: DeliveryRecord
     ) {
         // If the channel was lost during the wait, the broker redelivers the request.
         guard session.holds(record) else { return acknowledgeDuplicate(record) }
         switch end {
+        // A duplicate has no cursor and no counts. It is expanded, and its children are duplicates.
+        case .shared(.again), .shared(.report): deduplicate(request, candidate, record)
         case .shared(let verdict): settleDuplicate(verdict, record)
         case .same: acknowledgeDuplicate(record)
         case nil where lifecycle == .ended: abandon(record)
-        case nil: deduplicate(push, candidate, record)
+        case nil: deduplicate(request, candidate, record)
+        }
+    }
+
+    private func deduplicate(_ request: PendingRequest, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
+        switch request {
+        case .push(let push): deduplicate(push, candidate, record)
+        case .audience(let audience): deduplicate(audience, candidate, record)
         }
     }
 
@@ -51,6 +82,7 @@ extension DeliveryPipeline {
         metrics.counters.duplicates.add()
         metrics.counters.acknowledged.add()
         session.acknowledge(record)
+        if let key = record.expansion?.key { duplicates.forget(key) }
         end(record)
     }
 }
@@ -67,7 +99,7 @@ extension Verdict {
         case .wait(var wait):
             wait.attempts.possibleDuplicate = wait.attempts.possibleDuplicate || attempts.possibleDuplicate
             return .wait(wait)
-        case .quarantine, .requeue:
+        case .again, .report, .quarantine, .requeue:
             return self
         }
     }

@@ -20,6 +20,10 @@ extension DeliveryPipeline {
         }
         switch read(record) {
         case .success(.push(let request)): deduplicate(request, record)
+        case .success(.audience(let audience)) where expander != nil:
+            // The result of a partly expanded request needs its counts.
+            record.expansion = Expansion(audience, nil, of: record)
+            endExpired(record)
         case .success(.audience), .failure: endExpired(record)
         }
     }

@@ -70,19 +70,22 @@ extension DeliveryPipeline {
     /// The request first waits in the hold queue if the lane's pace is exceeded, or while the lane tests whether any
     /// endpoint accepts connections. A request in the hold queue stays unacknowledged, so the prefetch slows
     /// consumption down.
-    private func hold(_ push: PendingPush, because reason: HoldReason, _ record: DeliveryRecord) {
+    ///
+    /// - Parameter push: nil for a request to users.
+    func hold(_ push: PendingPush?, because reason: HoldReason, _ record: DeliveryRecord) {
         guard !lifecycle.isLeaving, !dispatcher.holds.admit(isSuspended: routes.isInterrupted) else {
             return moveToWaitQueue(push, reason, record)
         }
         var push = push
-        let grantedAt = push.permitGrantedAt.take()
+        let grantedAt = push?.permitGrantedAt.take()
         dispatcher.holds.add((push, reason, record))
         moveHeld()
-        if let grantedAt { permits.release(push.request.app, grantedAt: grantedAt, in: self) }
+        if let push, let grantedAt { permits.release(push.request.app, grantedAt: grantedAt, in: self) }
     }
 
-    private func moveToWaitQueue(_ push: PendingPush, _ reason: HoldReason, _ record: DeliveryRecord) {
+    private func moveToWaitQueue(_ push: PendingPush?, _ reason: HoldReason, _ record: DeliveryRecord) {
         metrics.counters.held.add()
+        guard let push else { return settleHold(reason, record.attempts, record) }
         conclude(push, by: dispatcher.policy.hold(reason, of: subject(push.request, record)), record)
     }
 
@@ -102,9 +105,19 @@ extension DeliveryPipeline {
     private func moveUnlessLost(_ held: HeldRequests.Held) {
         if session.holds(held.record) {
             moveToWaitQueue(held.push, held.reason, held.record)
+        } else if let push = held.push {
+            conclude(push, by: .requeue, held.record)
         } else {
-            conclude(held.push, by: .requeue, held.record)
+            settle(.requeue, held.record)
         }
+    }
+
+    /// Moves a request to users to a wait queue, or completes it if it has no time left.
+    func settleHold(_ reason: HoldReason, _ attempts: Attempts, _ record: DeliveryRecord) {
+        let now = loop.now.unixMilliseconds
+        let verdict = dispatcher.policy.hold(
+            reason, attempts, latestSeconds: record.deadlineSeconds.map { $0 - now / 1000 }, nowMilliseconds: now)
+        settle(verdict, record)
     }
 
     /// Moves all held requests regardless of the pace. A drain calls this method, since the broker would redeliver the

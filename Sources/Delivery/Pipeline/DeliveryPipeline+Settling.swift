@@ -9,17 +9,27 @@ extension DeliveryPipeline {
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
-        if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
+        if let waitID = verdict.waitID {
+            if let key { duplicates.sendToWait(key, waitID: waitID) }
+            if let key = record.expansion?.key { duplicates.sendToWait(key, waitID: waitID) }
+        }
         let plan = PublishPlan(verdict, record)
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
-    /// Returns a verdict to wait with a new wait id, and any other verdict unchanged. The id identifies a request that
-    /// is published twice because a confirm is missing.
+    /// Returns a verdict that begins a round with a new wait id, and any other verdict unchanged. The id identifies a
+    /// request that is published twice because a confirm is missing.
     private func withWaitID(_ verdict: Verdict) -> Verdict {
-        guard case .wait(var wait) = verdict else { return verdict }
-        wait.attempts.waitID = nextWaitID()
-        return .wait(wait)
+        switch verdict {
+        case .wait(var wait):
+            wait.attempts.waitID = nextWaitID()
+            return .wait(wait)
+        case .again(var attempts):
+            attempts.waitID = nextWaitID()
+            return .again(attempts)
+        case .conclude, .report, .quarantine, .requeue:
+            return verdict
+        }
     }
 
     func nextWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
@@ -43,7 +53,13 @@ extension DeliveryPipeline {
     /// Handles the outcome of a publish, which the publisher reports.
     func published(_ outcome: PublishOutcome, _ settlement: consuming Settlement, _ record: DeliveryRecord) {
         metrics.published(outcome, since: settlement.publishedAt, loop.now.monotonic)
-        guard case .confirmed = outcome else { return retrier.retry(settlement, after: outcome, record) }
+        guard case .confirmed = outcome else {
+            if case .again = settlement.verdict, outcome.isRefusedByQueue, let expander {
+                if settlement.retry != nil { retrier.finish(&settlement, in: self) }
+                return expander.holdFanout(record, madeProgress: true)
+            }
+            return retrier.retry(settlement, after: outcome, record)
+        }
         if settlement.retry != nil { retrier.finish(&settlement, in: self) }
         settlement.plan.removeFirst()
         publishNext(settlement, record)
@@ -51,8 +67,8 @@ extension DeliveryPipeline {
 
     /// Skips the first message of the plan, which can never be published.
     func publishFailed(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
-        // A request completes even without its result.
-        if settlement.plan.first != .result { settlement.mustReject = true }
+        // A request completes even without its result or report.
+        if ![.result, .report].contains(settlement.plan.first) { settlement.mustReject = true }
         settlement.plan.removeFirst()
         publishNext(settlement, record)
     }
@@ -62,6 +78,7 @@ extension DeliveryPipeline {
         metrics.counters.requeued.add()
         session.requeue(record)
         if let key { duplicates.forget(key) }
+        if let key = record.expansion?.key { duplicates.forget(key) }
         end(record)
     }
 
@@ -69,7 +86,7 @@ extension DeliveryPipeline {
         switch settlement.verdict {
         case .conclude(let finalOutcome): report(finalOutcome, record)
         case .wait(let wait): if !settlement.mustReject { metrics.retry(wait) }
-        case .quarantine: break
+        case .again, .report, .quarantine: break
         case .requeue: return abandon(record, settlement.key)
         }
         // The broker dead-letters a request that the worker could not dead-letter or republish, or whose oversized body
@@ -83,6 +100,7 @@ extension DeliveryPipeline {
         if case .quarantine = settlement.verdict { reportQuarantine(record) }
         // The verdict is published. If the acknowledgment is lost, the redelivery is not pushed.
         if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
+        if let key = record.expansion?.key { duplicates.settle(key, settlement.verdict) }
         end(record)
     }
 
@@ -101,13 +119,27 @@ extension DeliveryPipeline {
     }
 }
 
+extension PublishOutcome {
+    /// Whether no queue accepted the message.
+    fileprivate var isRefusedByQueue: Bool {
+        switch self {
+        case .returned, .nacked: true
+        case .confirmed, .unknown, .notSent, .refused: false
+        }
+    }
+}
+
 extension PublishPlan {
     fileprivate init(_ verdict: Verdict, _ record: DeliveryRecord) {
         switch verdict {
         case .conclude(let finalOutcome):
             let hasDeadLetter = finalOutcome.deadLetter != nil && !record.delivery.isOversized
             self = hasDeadLetter ? [.deadLetter, .result] : .result
+            // The result does not count the children that earlier deliveries published.
+            if let expansion = record.expansion, expansion.hasChildren { insert(.report) }
         case .wait: self = .wait
+        case .again: self = .again
+        case .report: self = .report
         case .quarantine: self = .quarantine
         case .requeue: self = []
         }

@@ -18,6 +18,7 @@ extension DeliveryPipeline {
 
     func start() {
         for (index, pool) in dispatcher.pools.enumerated() { pool.start(PoolEvents(of: index, in: self)) }
+        expander?.finder.start()
         session.start(for: self)
     }
 
@@ -61,7 +62,7 @@ extension DeliveryPipeline {
     }
 
     /// Whether deliveries are in flight, or not yet acknowledged, rejected or requeued, such as parked deliveries.
-    var hasDeliveries: Bool { inFlight > 0 || session.unsettledCount > 0 }
+    var hasDeliveries: Bool { deliveries.count > 0 || session.unsettledCount > 0 }
 
     /// Begins a drain. Returns false if a drain has already begun.
     func stop() -> Bool {
@@ -71,7 +72,7 @@ extension DeliveryPipeline {
         routes.cancelReview()
         // The canceled review would have moved the held requests.
         moveHeld()
-        idle.resume(returning: ())
+        deliveries.idle.resume(returning: ())
         return true
     }
 
@@ -82,13 +83,14 @@ extension DeliveryPipeline {
         deliverParked()
         moveAllHeld()
         permits.requeueWaiting(in: self)
+        expander?.requeueWaiting()
         dispatcher.stopAccepting()
     }
 
     /// Ends the lane, which publishes nothing from now on.
     func end() {
         lifecycle = .ended
-        idle.resume(returning: ())
+        deliveries.idle.resume(returning: ())
     }
 }
 

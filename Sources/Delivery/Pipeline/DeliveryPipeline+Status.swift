@@ -5,7 +5,7 @@ import EventLoop
 extension DeliveryPipeline {
     func status(_ configuration: LaneConfiguration) -> LaneStatus {
         LaneStatus(
-            number: configuration.number, state: state, inFlight: inFlight,
+            number: configuration.number, state: state, inFlight: deliveries.count,
             queues: zip(configuration.consumers, session.consumers).map { configuration, consumer in
                 LaneStatus.Queue(
                     name: configuration.queue, isConsumed: consumer.status == .ready,
@@ -17,10 +17,18 @@ extension DeliveryPipeline {
     }
 
     private var openBreakers: [LaneStatus.OpenBreaker] {
-        dispatcher.breakers.openings.map { scope, opening in
-            LaneStatus.OpenBreaker(
-                route: dispatcher.name(of: scope), code: opening.cause.code, sentence: opening.cause.sentence,
-                secondsOpen: Int(opening.since.duration(to: loop.now.monotonic).components.seconds))
+        let ofRoutes = dispatcher.breakers.openings.map { scope, opening in
+            breaker(dispatcher.name(of: scope), opening.cause, since: opening.since)
         }
+        let ofStore = expander?.finder.breaker.opening.map {
+            breaker(DeviceFinder.route, $0.cause, since: $0.since)
+        }
+        return ofRoutes + [ofStore].compactMap(\.self)
+    }
+
+    private func breaker(_ route: String, _ cause: HoldReason, since: MonotonicTime) -> LaneStatus.OpenBreaker {
+        LaneStatus.OpenBreaker(
+            route: route, code: cause.code, sentence: cause.sentence,
+            secondsOpen: Int(since.duration(to: loop.now.monotonic).components.seconds))
     }
 }

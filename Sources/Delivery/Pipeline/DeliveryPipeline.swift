@@ -22,10 +22,10 @@ final class DeliveryPipeline {
     let messages: MessageFactory
     let metrics: LaneMetrics
     let spans: SpanCollector
-    /// The waits that end when the last delivery in flight ends, when a drain begins, and when the lane ends.
-    let idle = ContinuationList<Void>()
+    /// nil if device registrations are not configured.
+    let expander: AudienceExpander?
+    let deliveries = InFlightDeliveries()
     var lifecycle = LaneLifecycle.running
-    private(set) var inFlight = 0
     let onStateChange: @Sendable (LaneState) -> Void
 
     /// Creates the components of a lane. To be called on the loop's thread.
@@ -47,6 +47,7 @@ final class DeliveryPipeline {
         retrier = PublishRetrier(context, metrics)
         messages = MessageFactory(configuration, publisher: session.publisher)
         spans = SpanCollector(context)
+        expander = context.registrations.map { AudienceExpander(context, $0) }
     }
 
     func delivered(_ delivery: consuming IncomingMessage, from source: Int) {
@@ -61,6 +62,7 @@ final class DeliveryPipeline {
         guard !exceedsDeliveryLimit(record) else { return quarantine(record) }
         switch read(record) {
         case .success(.push(let request)): deduplicate(request, record)
+        case .success(.audience(let audience)) where expander != nil: deduplicate(audience, record)
         case .success(.audience(let audience)):
             settle(.conclude(FinalOutcome(invalid: .registrationsNotConfigured(isList: audience.isList))), record)
         case .failure(let violation): settle(.conclude(FinalOutcome(invalid: violation)), record)
@@ -73,7 +75,7 @@ final class DeliveryPipeline {
             requeue(record)
             return false
         }
-        inFlight += 1
+        deliveries.begin()
         metrics.counters.inFlight.add(1)
         metrics.delivered(from: record.source, isRedelivered: record.delivery.isRedelivered)
         record.readFanoutOrigin(trusting: messages.identity)
@@ -86,16 +88,15 @@ final class DeliveryPipeline {
     private func requeue(_ record: DeliveryRecord) {
         if session.holds(record) { metrics.counters.requeued.add() }
         session.requeue(record)
-        if inFlight == 0 { idle.resume(returning: ()) }
+        deliveries.resumeIfIdle()
     }
 
     /// Runs the last stage, after the delivery was acknowledged, rejected or requeued.
     func end(_ record: DeliveryRecord) {
-        inFlight -= 1
         metrics.counters.inFlight.add(-1)
         spans.end(record)
         metrics.counters.whole.observe(record.receivedAt, loop.now.monotonic)
-        if inFlight == 0 { idle.resume(returning: ()) }
+        deliveries.end()
     }
 
     func read(_ record: DeliveryRecord) -> Result<ReadRequest, RequestViolation> {
@@ -104,6 +105,10 @@ final class DeliveryPipeline {
         record.trace?.validated(loop.now)
         return result
     }
+
+    /// Whether a request that is not pushed yet returns to the broker. If its channel was lost, the broker redelivers
+    /// the request.
+    func shouldRequeue(_ record: DeliveryRecord) -> Bool { lifecycle.isLeaving || !session.holds(record) }
 
     private func shouldPark(_ record: DeliveryRecord) -> Bool {
         retrier.flow.isStuck && !lifecycle.isLeaving && session.holds(record)

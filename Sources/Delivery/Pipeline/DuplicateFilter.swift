@@ -27,17 +27,24 @@ final class DuplicateFilter {
             record, on: channels[record.source], fingerprint: memory.fingerprint(of: record.delivery.properties))
     }
 
+    func key(of audience: Audience, _ record: DeliveryRecord) -> DeduplicationKey {
+        memory.key(id: audience.id, of: record.delivery.content)
+    }
+
     /// Looks the request up and registers the delivery. After `inFlight`, the pipeline's `firstEnded` resumes the
     /// record.
+    ///
+    /// - Parameter request: The request, if it must wait.
     func begin(
-        _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
+        _ key: DeduplicationKey, _ candidate: DuplicateCandidate, _ record: DeliveryRecord,
+        _ request: @autoclosure () -> PendingRequest
     ) -> DuplicateMemory.Admission {
         while true {
-            let admission = memory.begin(push.key, candidate)
+            let admission = memory.begin(key, candidate)
             guard admission == .inFlight else { return admission }
-            let waiter = WaitingDelivery(push, candidate, record, owner: ObjectIdentifier(self), loop: loop)
+            let waiter = WaitingDelivery(request(), candidate, record, owner: ObjectIdentifier(self), loop: loop)
             // Another lane may have ended the first delivery between the two calls.
-            if memory.join(push.key, candidate, waiter) { return .inFlight }
+            if memory.join(key, candidate, waiter) { return .inFlight }
         }
     }
 
@@ -67,16 +74,16 @@ final class DuplicateFilter {
 ///
 /// `@unchecked Sendable`: other lanes only post it to the loop of its lane, and only that loop uses its contents.
 private final class WaitingDelivery: DuplicateMemory.Waiter, @unchecked Sendable {
-    private let push: PendingPush
+    private let request: PendingRequest
     private let candidate: DuplicateCandidate
     private let record: DeliveryRecord
     private let loop: EventLoop
 
     init(
-        _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord, owner: ObjectIdentifier,
+        _ request: PendingRequest, _ candidate: DuplicateCandidate, _ record: DeliveryRecord, owner: ObjectIdentifier,
         loop: EventLoop
     ) {
-        (self.push, self.candidate, self.record, self.loop) = (push, candidate, record, loop)
+        (self.request, self.candidate, self.record, self.loop) = (request, candidate, record, loop)
         super.init(owner: owner)
     }
 
@@ -85,6 +92,6 @@ private final class WaitingDelivery: DuplicateMemory.Waiter, @unchecked Sendable
     }
 
     private func resume(_ end: DuplicateMemory.FirstEnd?) {
-        record.pipeline.firstEnded(end, push, candidate, record)
+        record.pipeline.firstEnded(end, request, candidate, record)
     }
 }

@@ -4,7 +4,8 @@ import EventLoop
 ///
 /// The prefetch limits their number: each queue adds at most prefetch × lanes / 10,000 seconds of waiting.
 struct HeldRequests {
-    typealias Held = (push: PendingPush, reason: HoldReason, record: DeliveryRecord)
+    /// A held request; without a push, a request to users.
+    typealias Held = (push: PendingPush?, reason: HoldReason, record: DeliveryRecord)
 
     private var waiting = FIFO<Held>()
     private var pace: HoldPace

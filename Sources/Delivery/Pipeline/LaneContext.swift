@@ -1,5 +1,6 @@
 import APNS
 import EventLoop
+import Registrations
 import Telemetry
 
 /// The dependencies of a lane's components.
@@ -11,6 +12,8 @@ struct LaneContext {
     let tokens: [Credential.Name: TokenSupply]
     let counters: LaneCounters
     let duplicates: DuplicateMemory
+    /// The lane's connection to the store; nil if device registrations are not configured.
+    let registrations: RegistrationReader?
     let log: Log
     let onSpans: (@Sendable (SpanBuffer) -> Void)?
     let onStateChange: @Sendable (LaneState) -> Void

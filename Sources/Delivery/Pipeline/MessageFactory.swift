@@ -20,6 +20,8 @@ struct MessageFactory {
         case (.deadLetter, .conclude(let finalOutcome)): deadLetter(finalOutcome, record)
         case (.wait, .wait(let wait)): self.wait(wait, record)
         case (.quarantine, .quarantine(let waitID)): quarantine(waitID, record)
+        case (.report, .report), (.report, .conclude): report(record)
+        case (.again, .again(let attempts)): again(attempts, record)
         default: preconditionFailure("plan does not match its verdict")
         }
     }
@@ -49,6 +51,19 @@ struct MessageFactory {
         QuarantineMessage.make(
             for: record, waitID: waitID, movedAtMilliseconds: record.endedAtMilliseconds, names: names,
             worker: identity)
+    }
+
+    private func report(_ record: DeliveryRecord) -> OutgoingMessage {
+        guard let expansion = record.expansion else { preconditionFailure("report of a request without users") }
+        return FanoutReport.make(
+            for: record, expansion.cursor, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
+            exchange: names.resultsExchange)
+    }
+
+    private func again(_ attempts: Attempts, _ record: DeliveryRecord) -> OutgoingMessage {
+        guard let expander = record.pipeline.expander else { preconditionFailure("users without registrations") }
+        return AgainMessage.make(
+            for: record, attempts, to: expander.parentPlace(of: record), worker: identity)
     }
 
     /// The name and AMQP user of the worker.

@@ -1,5 +1,12 @@
 import EventLoop
 
+/// A valid request that waits in the lane.
+enum PendingRequest {
+    case push(PendingPush)
+    /// A request to users.
+    case audience(PendingAudience)
+}
+
 /// A request that is to be pushed or is in flight, with its key and its permit.
 struct PendingPush {
     let request: PushRequest

@@ -10,6 +10,10 @@ struct PublishPlan: OptionSet {
     static let wait = PublishPlan(rawValue: 1 << 2)
     /// The request, republished to the quarantine.
     static let quarantine = PublishPlan(rawValue: 1 << 3)
+    /// The report of a request to users.
+    static let report = PublishPlan(rawValue: 1 << 4)
+    /// A request to users, republished to its queue.
+    static let again = PublishPlan(rawValue: 1 << 5)
 
     /// The next publish; empty if no publish remains.
     var first: PublishPlan { PublishPlan(rawValue: rawValue & (0 &- rawValue)) }

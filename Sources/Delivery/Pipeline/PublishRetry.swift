@@ -36,7 +36,8 @@ final class PublishRetry {
 }
 
 extension OutgoingMessage {
-    fileprivate mutating func removeOptionalParts(for refusal: PublishRefusal) -> Bool {
+    /// Removes the optional properties and the producer's headers. Returns false if that does not help.
+    mutating func removeOptionalParts(for refusal: PublishRefusal) -> Bool {
         guard refusal != .bodyTooLarge else { return false }
         let whole = self
         headers.entries.removeAll { !MessageHeaderName.all.contains($0.name) }

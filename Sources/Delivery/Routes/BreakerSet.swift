@@ -62,6 +62,16 @@ struct BreakerSet {
         !areAllClosed && scopes(of: route).contains { self[$0].opening != nil || pauses.contains($0) }
     }
 
+    /// Returns the reason for which a push of the route would be held now; nil if it would be sent.
+    func holdReason(_ route: Route, _ now: MonotonicTime) -> HoldReason? {
+        if areAllClosed { return nil }
+        for scope in scopes(of: route) {
+            if pauses.contains(scope) { return .paused }
+            if case .hold(let cause) = self[scope].admission(now) { return cause }
+        }
+        return nil
+    }
+
     /// The open breakers.
     var openings: [(scope: BreakerScope, opening: Breaker.Opening)] {
         let scopes =

@@ -4,7 +4,8 @@ import EventLoop
 public struct HoldReason: Sendable, Hashable {
     /// The code for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
     /// `token`, `certificate-refused` or `paused`; `no-connection`, `overloaded` or `refused-stream` for a push that no
-    /// connection accepted; `app-limit` for the limits of the app.
+    /// connection accepted; `app-limit` for the limits of the app; `store-unreachable`, `store-refused` or
+    /// `store-schema` for the store of registrations; `fanout` for a request queue that refuses requests.
     public var code: String
     /// The failure and its remedy, for operators.
     public var sentence: String
@@ -15,6 +16,11 @@ public struct HoldReason: Sendable, Hashable {
         "app-limit",
         "The app has more to push than its configured limits allow: publish less, raise the limits, or start more "
             + "workers.")
+
+    static let fanout = HoldReason(
+        "fanout",
+        "The request queue accepts no requests to the devices: it is full, or no binding leads to it. Consume from it, "
+            + "raise its limit, or run: martlet topology apply")
 
     init(_ code: String, _ sentence: String) {
         self.code = code

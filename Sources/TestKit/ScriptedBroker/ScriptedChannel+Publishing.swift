@@ -42,12 +42,12 @@ extension ScriptedChannel {
         if confirms != nil, broker.random.chance(percent: behavior.nackPercent) { return confirm(positive: false) }
         let propertyList = Array(content.propertyList)
         let body = Array(content.body)
+        let queues = broker.route(
+            publish.exchange, publish.routingKey, MessageProperties(storage: propertyList))
+        if confirms != nil, queues.contains(where: \.isFull) { return confirm(positive: false) }
         let isReturned =
             publish.isMandatory
-            && (broker.random.chance(percent: behavior.returnPercent)
-                || broker.route(
-                    publish.exchange, publish.routingKey, MessageProperties(storage: propertyList)
-                ).isEmpty)
+            && (broker.random.chance(percent: behavior.returnPercent) || queues.isEmpty)
         if isReturned {
             broker.returned += 1
             sendReturn(publish, propertyList, body)

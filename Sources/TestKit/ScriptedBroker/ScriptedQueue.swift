@@ -9,6 +9,9 @@ public final class ScriptedQueue {
     public private(set) var published = 0
     /// The number of unacknowledged messages, including the messages in transit to a channel.
     public internal(set) var unsettled = 0
+    /// The number of ready messages above which the queue refuses publishes with confirms; nil for no limit. Like the
+    /// policy `max-length` with `overflow: reject-publish`.
+    public var lengthMax: Int?
     /// Whether the queue was deleted. A new queue may have the same name.
     private(set) var isDeleted = false
 
@@ -27,6 +30,7 @@ public final class ScriptedQueue {
     }
 
     public var consumerCount: Int { consumers.count }
+    var isFull: Bool { lengthMax.map { items.count - head >= $0 } ?? false }
     /// The ready messages in delivery order.
     public var ready: ArraySlice<ScriptedMessage> { items[head...] }
 

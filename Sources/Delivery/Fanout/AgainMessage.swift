@@ -1,0 +1,27 @@
+import AMQP
+
+/// The message that returns a request to users to the end of its queue after a chunk, byte for byte. Its cursor counts
+/// the published children.
+enum AgainMessage {
+    static func make(
+        for record: DeliveryRecord, _ attempts: Attempts, to place: RequestPlace, worker: WorkerIdentity
+    ) -> OutgoingMessage {
+        var message = record.republished(exchange: place.exchange, routingKey: place.routingKey)
+        message.headers.append(attempts)
+        record.appendCursor(to: &message.headers)
+        record.copyDeadline(to: &message.headers)
+        record.copyOrigin(worker, to: &message.headers)
+        record.copyTraceContext(to: &message.headers)
+        record.copyProducersHeaders(to: &message.headers)
+        return message
+    }
+}
+
+extension DeliveryRecord {
+    /// Appends the progress of an expansion. Call this function before `copyProducersHeaders`, which copies an earlier
+    /// cursor otherwise.
+    func appendCursor(to headers: inout FieldTable) {
+        guard let expansion, expansion.hasChildren || expansion.cursor.user > 0 else { return }
+        headers.append(MessageHeaderName.cursor, .string(expansion.cursor.text))
+    }
+}

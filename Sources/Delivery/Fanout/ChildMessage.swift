@@ -1,0 +1,69 @@
+import AMQP
+import Crypto
+import Registrations
+
+/// The messages of a chunk's children.
+struct ChildMessage {
+    private let base: OutgoingMessage
+    private let expansion: Expansion
+    private let expandedAtMilliseconds: Int64
+
+    /// Prepares the messages.
+    ///
+    /// - Parameters:
+    ///   - record: The delivery of the request to users.
+    ///   - waitID: The id by which a repeated publish of a child is recognized.
+    init(
+        for record: DeliveryRecord, _ expansion: Expansion, to place: RequestPlace, waitID: UInt32,
+        expandedAtMilliseconds: Int64, worker: WorkerIdentity
+    ) {
+        self.expansion = expansion
+        self.expandedAtMilliseconds = expandedAtMilliseconds
+        var base = record.republished(exchange: place.exchange, routingKey: place.routingKey)
+        // A child of an event is no event.
+        if record.event != nil { base.contentType = "application/json" }
+        base.headers.append(record.attempts.ofChild(waitID: waitID))
+        record.copyDeadline(to: &base.headers)
+        record.copyOrigin(worker, to: &base.headers)
+        record.copyTraceContext(to: &base.headers)
+        record.copyProducersHeaders(to: &base.headers)
+        base.headers.entries.removeAll { $0.name == MessageHeaderName.cursor }
+        self.base = base
+    }
+
+    func message(for child: FanoutChunk.Child) -> OutgoingMessage {
+        let request = expansion.template.child(for: child.device)
+        var message = base
+        message.content = request.body[...]
+        message.messageID = request.id.description
+        FanoutOrigin(expansion.audience, child, expandedAtMilliseconds: expandedAtMilliseconds, isOnlyDevice: false)
+            .append(to: &message.headers)
+        return message
+    }
+}
+
+extension FanoutOrigin {
+    convenience init(
+        _ audience: Audience, _ child: FanoutChunk.Child, expandedAtMilliseconds: Int64, isOnlyDevice: Bool
+    ) {
+        self.init(
+            requestID: audience.id, user: audience.users[child.user], registration: child.device.key.token,
+            registeredAtMilliseconds: child.device.registeredAt, expandedAtMilliseconds: expandedAtMilliseconds,
+            isOnlyDevice: isOnlyDevice, kind: audience.kind, scope: audience.scope)
+    }
+}
+
+/// The exchange and the routing key that lead a message to a request queue.
+struct RequestPlace: Hashable {
+    var exchange: String
+    var routingKey: String
+}
+
+extension Attempts {
+    /// Returns the history of a child at its first delivery. It has a round, so that its deadline is read from a header.
+    fileprivate func ofChild(waitID: UInt32) -> Attempts {
+        var child = Attempts(possibleDuplicate: possibleDuplicate, rounds: 1)
+        child.waitID = waitID
+        return child
+    }
+}

@@ -1,0 +1,203 @@
+import APNS
+import EventLoop
+import Registrations
+import Telemetry
+
+/// The lookups of a lane. The searches of an event-loop iteration share lookups.
+///
+/// While the store is away, searches wait until it returns, or until the breaker opens. Then they end with the reason of
+/// the breaker.
+///
+/// Loop-bound.
+final class DeviceFinder {
+    typealias Searches = LookupQueue<DeviceSearch>
+
+    /// The wait before a failed lookup is repeated.
+    private static let retryMilliseconds: Int64 = 100
+
+    private let loop: EventLoop
+    private let log: Log
+    private let reader: RegistrationReader
+    private let counters: FanoutCounters
+    private var searches = Searches()
+    private(set) var breaker: StoreBreaker
+    private let timer: DeadlineTimer
+    private var isSendScheduled = false
+    private var isUp = false
+
+    init(_ context: LaneContext, _ reader: RegistrationReader, _ counters: FanoutCounters) {
+        (loop, log, self.reader, self.counters) = (context.loop, context.log, reader, counters)
+        breaker = StoreBreaker(context.loop.now.monotonic)
+        timer = DeadlineTimer(on: context.loop)
+    }
+
+    func start() {
+        reader.start { [weak self] fault in self?.readerChanged(fault) }
+        update(nil)
+    }
+
+    /// Ends the lookups in flight and closes the connection.
+    func close() async {
+        timer.cancel()
+        await reader.close()
+    }
+
+    /// Searches for devices.
+    ///
+    /// - Parameter queries: At most `DeviceLookup.queriesMax` queries.
+    func find(_ queries: [DeviceQuery], for search: DeviceSearch) {
+        searches.append(Searches.Entry(search: search, queries: queries))
+        scheduleSend()
+    }
+
+    /// Removes and returns the searches that are not in a lookup.
+    func takeWaiting() -> [DeviceSearch] {
+        var taken: [DeviceSearch] = []
+        while let next = searches.popFirst() { taken.append(next.search) }
+        return taken
+    }
+
+    private func scheduleSend() {
+        guard !isSendScheduled, breaker.isConnected, !searches.isEmpty else { return }
+        isSendScheduled = true
+        loop.later { [self] in
+            isSendScheduled = false
+            send()
+        }
+    }
+
+    private func send() {
+        while breaker.isConnected, let entries = searches.beginLookup() {
+            counters.lookups.add()
+            reader.lookUp(LookupBatch(entries, of: self, sentAt: loop.now.monotonic))
+        }
+    }
+
+    func completed(_ batch: LookupBatch, _ devices: [[FoundDevice]]) {
+        searches.endLookup()
+        breaker.lookupCompleted()
+        counters.duration.observe(batch.sentAt, loop.now.monotonic)
+        var first = 0
+        for entry in batch.entries {
+            entry.search.completed(devices[first..<first + entry.queries.count])
+            first += entry.queries.count
+        }
+        scheduleSend()
+    }
+
+    func failed(_ batch: LookupBatch, _ fault: StoreFault) {
+        searches.endLookup()
+        counters.failed(fault)
+        update(breaker.lookupFailed(fault, loop.now.monotonic))
+        if let reason = breaker.holdReason {
+            for entry in batch.entries { entry.search.held(reason) }
+        } else {
+            loop.schedule(after: .milliseconds(Self.retryMilliseconds)) { [self] in retry(batch.entries) }
+        }
+        scheduleSend()
+    }
+
+    private func retry(_ entries: [Searches.Entry]) {
+        for entry in entries {
+            if let reason = breaker.holdReason { entry.search.held(reason) } else { searches.append(entry) }
+        }
+        scheduleSend()
+    }
+}
+
+/// The breaker of the store.
+extension DeviceFinder {
+    /// The name of the store among the routes of breakers, for operators.
+    static let route = "registrations"
+
+    private func readerChanged(_ fault: StoreFault?) {
+        let now = loop.now.monotonic
+        if let fault {
+            counters.failed(fault)
+            update(breaker.disconnected(fault, now))
+        } else {
+            breaker.connected(now)
+            update(nil)
+        }
+    }
+
+    func probeSucceeded() { update(breaker.probeSucceeded(loop.now.monotonic)) }
+
+    func probeFailed(_ fault: StoreFault) {
+        counters.failed(fault)
+        breaker.probeFailed(fault, loop.now.monotonic)
+        update(nil)
+    }
+
+    private func timeout() {
+        let change = breaker.timeout(loop.now.monotonic)
+        update(change)
+    }
+
+    /// Applies a change of the breaker, and does what is due in its state.
+    private func update(_ change: StoreBreaker.Change?) {
+        switch change {
+        case .opened(let reason): opened(reason)
+        case .closed(let opening): closed(opening)
+        case nil: break
+        }
+        if breaker.isConnected != isUp {
+            isUp.toggle()
+            counters.storeUp.add(isUp ? 1 : -1)
+        }
+        if breaker.beginProbe(loop.now.monotonic) {
+            log.info(.breakerProbing, [.route: .string(Self.route)])
+            reader.lookUp(StoreProbe(of: self))
+        }
+        if let deadline = breaker.deadline { timer.arm(at: deadline, for: self) { $0.timeout() } }
+        scheduleSend()
+    }
+
+    private func opened(_ reason: HoldReason) {
+        log.warning(
+            .breakerOpened,
+            [.route: .string(Self.route), .apnsReason: .string(reason.code), .error: .string(reason.sentence)])
+        for search in takeWaiting() { search.held(reason) }
+    }
+
+    private func closed(_ opening: StoreBreaker.Opening) {
+        log.info(
+            .breakerClosed,
+            [
+                .route: .string(Self.route), .apnsReason: .string(opening.cause.code),
+                .durationMilliseconds: .milliseconds(opening.since.duration(to: loop.now.monotonic)),
+            ])
+    }
+}
+
+/// The receiver of the devices of a search.
+enum DeviceSearch {
+    /// The users of a request.
+    case users(DeliveryRecord, AudienceExpander)
+    /// The device of a child whose registration may have ended.
+    case device(PendingPush, DeliveryRecord, AudienceExpander)
+
+    /// - Parameter devices: The devices of each query.
+    fileprivate func completed(_ devices: ArraySlice<[FoundDevice]>) {
+        switch self {
+        case .users(let record, let expander): expander.found(devices, record)
+        case .device(let push, let record, let expander):
+            expander.rechecked(push, isLive: devices.contains { !$0.isEmpty }, record)
+        }
+    }
+
+    fileprivate func held(_ reason: HoldReason) {
+        switch self {
+        case .users(let record, let expander): expander.hold(record, because: reason)
+        case .device(let push, let record, _): record.pipeline.hold(push, because: reason, record)
+        }
+    }
+
+    /// Returns the request to the broker.
+    func requeue() {
+        switch self {
+        case .users(let record, let expander): expander.requeue(record)
+        case .device(let push, let record, _): record.pipeline.conclude(push, by: .requeue, record)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import AMQP
+import Registrations
+
+/// The expansion of a request to users, during one delivery.
+///
+/// A class, so that the record of a request to a device stores only an empty reference.
+final class Expansion {
+    let audience: Audience
+    /// The key of the request to users in the memory of duplicates; nil for a request from the queue of expired
+    /// requests, which the memory does not know.
+    let key: DeduplicationKey?
+    let template: ChildTemplate
+    /// The place from which the next delivery of the request continues, and the counts of the report.
+    var cursor: FanoutCursor
+    /// The children of this delivery, as far as their devices are known.
+    var chunk: FanoutChunk
+    /// Whether the expansion has one of the lane's places for chunks.
+    var hasPlace = false
+
+    init(_ audience: Audience, _ key: DeduplicationKey?, of record: DeliveryRecord) {
+        (self.audience, self.key) = (audience, key)
+        template = ChildTemplate(audience, body: record.delivery.content.bytes)
+        cursor = FanoutCursor(of: record.delivery.properties)
+        chunk = FanoutChunk(from: cursor, userCount: audience.users.count, childBytes: template.childBytes)
+    }
+
+    /// Whether earlier deliveries published children. A result alone would not report them.
+    var hasChildren: Bool { cursor.deviceCount > 0 }
+}
+
+/// A valid request to users that has not been expanded, with its key.
+struct PendingAudience {
+    let audience: Audience
+    /// The key of the request in the memory of duplicates.
+    let key: DeduplicationKey
+}

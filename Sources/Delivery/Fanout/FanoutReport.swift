@@ -1,0 +1,39 @@
+import AMQP
+import APNSProtocol
+import Crypto
+import JSON
+
+/// The report of a request to users: the number of its children, each of which ends in its own result
+/// (`schemas/fanout.schema.json`).
+enum FanoutReport {
+    static func make(
+        for record: DeliveryRecord, _ cursor: FanoutCursor, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
+        exchange: String
+    ) -> OutgoingMessage {
+        let app = record.bundleID(apps)
+        var headers = FieldTable()
+        record.copyTraceContext(to: &headers)
+        let id = record.messageID
+        return OutgoingMessage(
+            exchange: exchange, routingKey: RoutingKey.fanout(app: app),
+            content: body(record, cursor, app, finishedAtMilliseconds)[...], messageID: id, correlationID: id,
+            type: "push.fanout.v1", headers: headers)
+    }
+
+    private static func body(
+        _ record: DeliveryRecord, _ cursor: FanoutCursor, _ app: String?, _ finishedAtMilliseconds: Int64
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        if let id = record.id { json.member("id", id.description) }
+        if let app { json.member("app", app) }
+        if let environment = record.environment { json.member("environment", environment.rawValue) }
+        json.member("devices", cursor.deviceCount)
+        json.member("users_without_device", cursor.usersWithoutDevice)
+        json.member("possible_duplicate", record.attempts.possibleDuplicate)
+        json.member("received_at", record.receivedAtMilliseconds)
+        json.member("finished_at", finishedAtMilliseconds)
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,36 @@
+import APNSProtocol
+import EventLoop
+import Registrations
+
+/// A lookup for several searches.
+final class LookupBatch: DeviceLookup {
+    let entries: [DeviceFinder.Searches.Entry]
+    let sentAt: MonotonicTime
+    private let finder: DeviceFinder
+
+    init(_ entries: [DeviceFinder.Searches.Entry], of finder: DeviceFinder, sentAt: MonotonicTime) {
+        (self.entries, self.finder, self.sentAt) = (entries, finder, sentAt)
+        super.init(entries.flatMap(\.queries))
+    }
+
+    override func completed(_ devices: [[FoundDevice]]) { finder.completed(self, devices) }
+
+    override func failed(_ fault: StoreFault) { finder.failed(self, fault) }
+}
+
+/// A lookup that tests an open breaker. Its devices are ignored.
+final class StoreProbe: DeviceLookup {
+    private static let query = DeviceQuery(
+        app: "-", environment: .production, kind: .device, scope: nil, user: "-")
+
+    private let finder: DeviceFinder
+
+    init(of finder: DeviceFinder) {
+        self.finder = finder
+        super.init([Self.query])
+    }
+
+    override func completed(_ devices: [[FoundDevice]]) { finder.probeSucceeded() }
+
+    override func failed(_ fault: StoreFault) { finder.probeFailed(fault) }
+}

@@ -1,0 +1,85 @@
+import AMQP
+import AMQP
+import BrokerTopology
+import EventLoop
+import JSON
+import Telemetry
+import Registrations
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// Requests to users whose request queue accepts no children, on virtual time.
+@Suite struct FullQueueTests {
+    // Done when 9.
+    @Test func `A full queue delays children and does not stop the lane`() throws {
+        let fixture = try FanoutHarness()
+        let users = (0..<1000).map { "user-\($0)" }
+        for (number, user) in users.enumerated() { try fixture.register(user, [FanoutHarness.token(number)]) }
+        fixture.harness.onLoop { fixture.harness.queue()?.lengthMax = 100 }
+        fixture.publish(FanoutHarness.request(1, users: users), 1)
+        #expect(fixture.run { fixture.reports.count == 1 && fixture.isIdle })
+        fixture.settle()
+        #expect(Set(fixture.results.compactMap { $0.text("id") }).count == 1000)
+        #expect(fixture.pushedTokens == FanoutHarness.tokens(0..<1000).sorted())
+        #expect(fixture.reports.first?.number("devices") == 1000)
+        #expect(fixture.harness.stops == 0 && fixture.harness.publishingFailure == nil && fixture.harness.isReady)
+        #expect(fixture.deadLetters.isEmpty)
+        // A child behind a refused one may be published twice. Its second result says so.
+        for result in fixture.results where result.flag("duplicate") == true {
+            #expect(result.flag("possible_duplicate") == true)
+        }
+        let held = try #require(fixture.waits.first)
+        #expect(held.properties.header(MessageHeaderName.reasonCode)?.stringValue == "held-fanout")
+        #expect(held.properties.header(MessageHeaderName.attempt)?.integerValue == 0)
+        #expect(held.properties.header(MessageHeaderName.cursor)?.stringValue != nil)
+    }
+
+    @Test func `A request is given up if its queue accepts no children for too long`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01", "aa02"])
+        fixture.harness.onLoop { fixture.harness.queue()?.lengthMax = 0 }
+        fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
+        fixture.harness.pass(seconds: 7200)
+        #expect(fixture.results.isEmpty && fixture.children.isEmpty && fixture.harness.stops == 0)
+        for _ in 0..<12 { fixture.harness.pass(seconds: 7200) }
+        #expect(fixture.results.first?.json.root["error"]?["code"]?.string == "fanout")
+        #expect(fixture.deadLetters.count == 1 && fixture.reports.isEmpty)
+    }
+
+    @Test func `The next part of a request waits if its queue is full`() throws {
+        let fixture = try FanoutHarness()
+        let users = (0..<60).map { "user-\($0)" }
+        for (number, user) in users.enumerated() {
+            try fixture.register(user, FanoutHarness.tokens(number * 10..<number * 10 + 10))
+        }
+        // The queue is full once it has the children of the first chunk.
+        fixture.harness.onLoop {
+            let broker = fixture.harness.broker
+            let onAppend = broker.onAppend
+            nonisolated(unsafe) let queue = fixture.harness.queue()
+            broker.onAppend = { target, message in
+                onAppend(target, message)
+                if fixture.children.count == FanoutChunk.childrenMax { queue?.lengthMax = 0 }
+                if !fixture.waits.isEmpty { queue?.lengthMax = nil }
+            }
+        }
+        fixture.publish(FanoutHarness.request(1, users: users), 1)
+        #expect(fixture.run { fixture.reports.count == 1 && fixture.results.count == 600 && fixture.isIdle })
+        #expect(fixture.waits.count == 1 && fixture.pushedTokens.count == 600)
+        #expect(fixture.reports.first?.flag("possible_duplicate") == false)
+        fixture.harness.onLoop { fixture.harness.broker.onAppend = { _, _ in } }
+    }
+
+    @Test func `A request is held if no binding leads to its queue`() throws {
+        let fixture = try FanoutHarness(requestQueues: ["push.requests.urgent", "push.requests.bulk"])
+        try fixture.register("ann", ["aa01", "aa02"])
+        fixture.harness.onLoop { fixture.harness.broker.behavior.returnPercent = 100 }
+        fixture.publish(FanoutHarness.request(1, user: "ann"), 1, key: "bulk")
+        fixture.harness.pass(seconds: 1)
+        fixture.harness.onLoop { fixture.harness.broker.behavior.returnPercent = 0 }
+        #expect(fixture.run { fixture.results.count == 2 && fixture.isIdle })
+        #expect(fixture.pushedTokens == ["aa01", "aa02"] && fixture.reports.count == 1)
+    }
+}
