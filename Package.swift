@@ -131,7 +131,7 @@ let package = Package(
             "Delivery",
             [
                 "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto",
-                "Telemetry", "Hashing", "Text", "Threads",
+                "Telemetry", "Hashing", "Text", "Threads", "Registrations",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
