@@ -250,7 +250,7 @@ let package = Package(
             "DeliveryTests",
             [
                 "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2",
-                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
+                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads", "Registrations",
             ], data: ["Simulation/Regressions"]),
         tests(
             "ConfigurationTests",

@@ -21,23 +21,26 @@ struct RefusalCommand {
     /// - Parameter parts: The parts of the request that determine the kind and the scope.
     init?(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord, app: String?, parts: () -> TokenParts?) {
         guard let state = finalOutcome.tokenState, state != .valid, let answer = finalOutcome.answer,
-            case .device(let token) = record.target, let app, let environment = record.environment,
-            let timestamp = Self.timestamp(state, answer, record), let parts = parts()
+            case .device(let token) = record.target, let app, let environment = record.environment, let parts = parts()
         else { return nil }
         let address = TokenAddress(
             app: app, environment: environment, kind: parts.kind, scope: parts.scope,
             token: String(decoding: token, as: UTF8.self))
         let refusal = APNSRefusal(
-            status: answer.status, reason: answer.reason ?? Self.noReason, timestamp: timestamp)
+            status: answer.status, reason: answer.reason ?? Self.noReason,
+            timestamp: Self.timestamp(state, answer, record))
         command = state == .suspect ? .suspect(address, refusal) : .prune(address, refusal)
         (self.app, messageID) = (app, record.messageID)
     }
 
-    /// Returns the time of the refusal; nil if APNs did not send the time at which the token ended.
+    /// Returns the time of the refusal. If APNs did not send the time at which the token ended, a registration after the
+    /// push must remain.
     private static func timestamp(
         _ state: TokenState, _ answer: FinalOutcome.Answer, _ record: DeliveryRecord
-    ) -> Int64? {
-        state == .suspect ? record.endedAtMilliseconds : answer.timestampMilliseconds
+    ) -> Int64 {
+        let responseTime = record.endedAtMilliseconds
+        guard state == .unregistered else { return responseTime }
+        return answer.timestampMilliseconds ?? record.sentAtMilliseconds ?? responseTime
     }
 
     /// Returns the message to the registrations exchange. A repeat has the same id.
