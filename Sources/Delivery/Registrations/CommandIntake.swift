@@ -187,6 +187,8 @@ extension CommandIntake {
     private func refuse(
         _ delivery: CommandDelivery, because violation: CommandViolation, _ destination: ReplyDestination
     ) {
+        // A requeued command is refused again.
+        guard !delivery.isSettled else { return }
         log.warning(
             .registrationDeadLettered,
             [.deadLetter: .string("\(violation.violationClass.rawValue).\(violation.code)")])
@@ -240,8 +242,8 @@ extension CommandIntake {
         requeueUnstorable()
     }
 
-    /// Requeues the commands that wait for a store that accepts no changes. To be called while the intake stops.
-    private func requeueUnstorable() {
+    /// While the intake stops, requeues the commands that wait for a store that accepts no changes.
+    func requeueUnstorable() {
         guard case .stopping = lifecycle, !store.acceptsWork else { return }
         for command in store.removeWaiting() { requeue(command.delivery) }
     }

@@ -20,7 +20,7 @@ struct RefusalCommand {
     ///
     /// - Parameter parts: The parts of the request that determine the kind and the scope.
     init?(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord, app: String?, parts: () -> TokenParts?) {
-        guard let state = finalOutcome.tokenState, state != .valid, let answer = finalOutcome.answer,
+        guard let state = finalOutcome.tokenState, state.isRefused, let answer = finalOutcome.answer,
             case .device(let token) = record.target, let app, let environment = record.environment, let parts = parts()
         else { return nil }
         let address = TokenAddress(
