@@ -140,7 +140,7 @@ final class CommandIntake {
 
 /// Settling.
 extension CommandIntake {
-    /// Handles the commands of a batch, which are committed: publishes their events and replies, then acknowledges them.
+    /// Handles the commands of a committed batch: publishes their events and replies, then acknowledges them.
     func stored(_ commands: some Sequence<(WaitingCommand, CommandOutcome)>) {
         var stored: [StoredEvent] = []
         var deliveries: [CommandDelivery] = []
@@ -182,8 +182,8 @@ extension CommandIntake {
         refuse(command.delivery, because: violation, command.destination)
     }
 
-    /// Publishes the dead letter of a command, then the reply. The broker itself dead-letters a command whose dead letter
-    /// cannot be published, or whose oversized body was dropped.
+    /// Publishes the dead letter of a command, then the reply. The broker itself dead-letters a command whose dead
+    /// letter cannot be published, or whose oversized body was dropped.
     private func refuse(
         _ delivery: CommandDelivery, because violation: CommandViolation, _ destination: ReplyDestination
     ) {

@@ -64,7 +64,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Reason.unregistered, .expiredToken]) func `An unregistered token is pruned`(reason: Reason) throws {
+    @Test(arguments: [Reason.unregistered, .expiredToken]) func `An unregistered token is pruned`(reason: Reason) throws
+    {
         let fixture = try Fixture(reason, timestamp: Self.unregisteredAt)
         fixture.request()
         let refusal = APNSRefusal(status: 410, reason: reason.text, timestamp: Self.unregisteredAt)
@@ -76,7 +77,8 @@ import Testing
         #expect(message.properties.header(MessageHeaderName.worker)?.stringValue == "tested")
         let id = try JSONDocument(message.body).root["id"]?.string
         #expect(id == message.properties.messageID)
-        #expect(UUIDValue(name: "prune \(LaneAPNSHarness.id(1))", namespace: DeliveryRecord.namespace).description == id)
+        #expect(
+            UUIDValue(name: "prune \(LaneAPNSHarness.id(1))", namespace: DeliveryRecord.namespace).description == id)
     }
 
     @Test(arguments: [Reason.badDeviceToken, .deviceTokenNotForTopic]) func `A token that may be wrong is suspected`(
@@ -159,12 +161,13 @@ import Testing
         #expect(parts(user: "another") == nil && parts(user: nil) == nil)
     }
 
-    @Test(arguments: [
-        ("voip", nil, .voip, nil), ("widgets", nil, .widgets, nil), ("background", nil, .device, nil),
-        ("controls", "lock", .controls, "lock"), ("pushtotalk", "channel", .pushtotalk, "channel"),
-        ("pushtotalk", nil, nil, nil), ("mdm", nil, nil, nil), ("alert", "lock", .device, nil),
-        ("controls", "", nil, nil), ("controls", String(repeating: "s", count: 129), nil, nil),
-    ] as [(String, String?, TokenKind?, String?)])
+    @Test(
+        arguments: [
+            ("voip", nil, .voip, nil), ("widgets", nil, .widgets, nil), ("background", nil, .device, nil),
+            ("controls", "lock", .controls, "lock"), ("pushtotalk", "channel", .pushtotalk, "channel"),
+            ("pushtotalk", nil, nil, nil), ("mdm", nil, nil, nil), ("alert", "lock", .device, nil),
+            ("controls", "", nil, nil), ("controls", String(repeating: "s", count: 129), nil, nil),
+        ] as [(String, String?, TokenKind?, String?)])
     func `A request determines the kind and the scope`(
         pushType: String, member: String?, kind: TokenKind?, scope: String?
     ) throws {

@@ -50,7 +50,8 @@ final class RegistrationHarness {
             let service = RegistrationConsumer(
                 consuming: Self.connection(broker), publishing: Self.connection(broker), writer: writer, names: names,
                 replyPrefix: replyPrefix, devicesPerUserMax: devicesPerUserMax, metrics: metrics, log: log,
-                worker: "tested", completeRemedy: { $0.replacing("topology apply", with: "topology apply --config a.yaml") },
+                worker: "tested",
+                completeRemedy: { $0.replacing("topology apply", with: "topology apply --config a.yaml") },
                 environment: { app, environment throws(CommandViolation) in
                     guard app == Self.app else {
                         throw CommandViolation(.app, "unknown", path: "/app", "No such app is configured.")
@@ -220,7 +221,11 @@ final class TestWriter: RegistrationWriter {
 
 extension RegistrationCommand {
     fileprivate var isPoisonous: Bool {
-        if case .register(let registration) = self { registration.user == RegistrationHarness.poisonousUser } else { false }
+        if case .register(let registration) = self {
+            registration.user == RegistrationHarness.poisonousUser
+        } else {
+            false
+        }
     }
 }
 
