@@ -52,7 +52,7 @@ final class LaneHarness {
         shards: [String: Int] = [:],
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], tokens: [Credential.Name: TokenSupply] = [:], traces: Bool = false,
-        registrations: ((VirtualLoop) throws -> RegistrationReader)? = nil,
+        hasRegistrations: Bool = false, registrations: ((VirtualLoop) throws -> RegistrationReader)? = nil,
         apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
@@ -64,7 +64,7 @@ final class LaneHarness {
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
         configuration.laneCount = count
-        configuration.hasRegistrations = registrations != nil
+        configuration.hasRegistrations = hasRegistrations || registrations != nil
         configuration.completeRemedy = { $0.replacing("topology apply", with: "topology apply --config a.yaml") }
         if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
         if let bodyBytesMax {
@@ -73,6 +73,7 @@ final class LaneHarness {
         }
         lanes = try loop.enter { [loop, broker, counters, duplicates, names, state, configuration] in
             Topology(names: names).declare(at: broker)
+            if hasRegistrations { broker.declareRegistrations(names) }
             try broker.start()
             let onSpans: (@Sendable (SpanBuffer) -> Void)? =
                 traces ? { @Sendable in state.spans.append($0.spans) } : nil

@@ -4,8 +4,8 @@ import Telemetry
 
 extension DeliveryPipeline {
     /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges,
-    /// rejects or requeues the delivery and ends the record. The messages are a dead letter, if any, and the result, or
-    /// the request for a wait queue or the quarantine. A requeue has no message.
+    /// rejects or requeues the delivery and ends the record. The messages are a command about registrations and a dead
+    /// letter, if any, and the result, or the request for a wait queue or the quarantine. A requeue has no message.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
@@ -13,7 +13,12 @@ extension DeliveryPipeline {
             if let key { duplicates.sendToWait(key, waitID: waitID) }
             if let key = record.expansion?.key { duplicates.sendToWait(key, waitID: waitID) }
         }
-        let plan = PublishPlan(verdict, record)
+        var plan = PublishPlan(verdict, record)
+        if messages.hasRegistrations, case .conclude(let finalOutcome) = verdict,
+            messages.refusal(finalOutcome, record) != nil
+        {
+            plan.insert(.registration)
+        }
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
@@ -67,8 +72,8 @@ extension DeliveryPipeline {
 
     /// Skips the first message of the plan, which can never be published.
     func publishFailed(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
-        // A request completes even without its result or report.
-        if ![.result, .report].contains(settlement.plan.first) { settlement.mustReject = true }
+        // A request completes even without its result, its report, or a command about registrations.
+        if ![.result, .report, .registration].contains(settlement.plan.first) { settlement.mustReject = true }
         settlement.plan.removeFirst()
         publishNext(settlement, record)
     }

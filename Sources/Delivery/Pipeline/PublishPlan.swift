@@ -4,16 +4,19 @@
 struct PublishPlan: OptionSet {
     let rawValue: UInt8
 
-    static let deadLetter = PublishPlan(rawValue: 1 << 0)
-    static let result = PublishPlan(rawValue: 1 << 1)
+    /// The command that ends or suspects the registrations of a device token that APNs refused. It precedes the result,
+    /// so that a crash between both cannot lose it.
+    static let registration = PublishPlan(rawValue: 1 << 0)
+    static let deadLetter = PublishPlan(rawValue: 1 << 1)
+    static let result = PublishPlan(rawValue: 1 << 2)
     /// The request, republished to a wait queue.
-    static let wait = PublishPlan(rawValue: 1 << 2)
+    static let wait = PublishPlan(rawValue: 1 << 3)
     /// The request, republished to the quarantine.
-    static let quarantine = PublishPlan(rawValue: 1 << 3)
+    static let quarantine = PublishPlan(rawValue: 1 << 4)
     /// The report of a request to users.
-    static let report = PublishPlan(rawValue: 1 << 4)
+    static let report = PublishPlan(rawValue: 1 << 5)
     /// A request to users, republished to its queue.
-    static let again = PublishPlan(rawValue: 1 << 5)
+    static let again = PublishPlan(rawValue: 1 << 6)
 
     /// The next publish; empty if no publish remains.
     var first: PublishPlan { PublishPlan(rawValue: rawValue & (0 &- rawValue)) }
