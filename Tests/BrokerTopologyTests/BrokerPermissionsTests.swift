@@ -22,7 +22,9 @@ import Testing
     @Test func onlyRegistrarsAndWorkersMayPublishRegistrations() throws {
         let topology = Topology(names: TopologyNames(prefix: "a.b"), hasRegistrations: true)
         let all = BrokerPermissions.all(topology, worker: "me")
-        #expect(try users(of: all, thatMayWriteTo: "a.b.registrations") == ["me", "martlet-topology", "martlet-registrar"])
+        #expect(
+            try users(of: all, thatMayWriteTo: "a.b.registrations")
+                == ["me", "martlet-topology", "martlet-registrar"])
         #expect(
             try users(of: all, thatMayWriteTo: "a.b.requests")
                 == ["me", "martlet-producer", "martlet-operator", "martlet-topology"])
