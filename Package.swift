@@ -163,10 +163,10 @@ let package = Package(
         library(
             "MartletCLI",
             [
-                "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
-                "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP",
-                "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
-                "CLinux",
+                "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery", "RegistrationStores",
+                "Registrations", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML",
+                "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop",
+                "CommandKit", "Text", "Threads", "CLinux",
             ]),
         command("martlet", ["MartletCLI"], data: ["martlet.profdata"]),
 
@@ -273,8 +273,9 @@ let package = Package(
             "MartletCLITests",
             [
                 "TestKit", "MartletCLI", "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery",
-                "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
-                "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
+                "Registrations", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML",
+                "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
+                "Text", "Threads",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(

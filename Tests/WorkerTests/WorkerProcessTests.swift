@@ -104,6 +104,19 @@ import Testing
         try await stage.end()
     }
 
+    @Test func aWorkerWithoutRegistrationsLoadsNoLibraryOfAStore() async throws {
+        let stage = try await Stage(prefix: "storeless")
+        let worker = try await stage.worker()
+        try await stage.publish()
+        _ = try await stage.results(count: 1)
+        let maps = try await ChildProcess.run(["cat", "/proc/\(worker.pid)/maps"]).output
+        #expect(maps.contains { $0.contains("librabbitmq") })
+        #expect(!maps.contains { $0.contains("libpq") || $0.contains("libsqlite3") })
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit().status == .exited(0))
+        try await stage.end()
+    }
+
     @Test func unansweredRequestsAreRequeuedAtTheDeadline() async throws {
         let stage = try await Stage(prefix: "overdue", answerDelayMilliseconds: 600_000)
         let worker = try await stage.worker()
