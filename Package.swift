@@ -189,7 +189,8 @@ let package = Package(
             "TestKit",
             [
                 "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS",
-                "BrokerManagement", "BrokerTopology", "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux", "Threads",
+                "BrokerManagement", "BrokerTopology", "APNSSimulator", "Registrations", "Telemetry", "AdminHTTP",
+                "CLinux", "Threads",
             ]),
         .executableTarget(
             name: "martlet-bench",
