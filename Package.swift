@@ -131,7 +131,7 @@ let package = Package(
             "Delivery",
             [
                 "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto",
-                "Telemetry", "Hashing", "Text", "Threads",
+                "Telemetry", "Hashing", "Text", "Threads", "Registrations",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -250,7 +250,7 @@ let package = Package(
             "DeliveryTests",
             [
                 "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2",
-                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
+                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads", "Registrations",
             ], data: ["Simulation/Regressions"]),
         tests(
             "ConfigurationTests",
