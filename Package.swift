@@ -156,9 +156,9 @@ let package = Package(
         library(
             "Worker",
             [
-                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
-                "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
-                "Threads", "CLinux",
+                "Configuration", "ControlProtocol", "Delivery", "RegistrationStores", "Registrations",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP",
+                "HTTPClient", "Crypto", "Telemetry", "EventLoop", "Threads", "CLinux",
             ]),
         library(
             "MartletCLI",
