@@ -267,8 +267,9 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "AMQP", "APNS", "APNSProtocol",
-                "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "CLinux",
+                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "Registrations", "AMQP", "APNS",
+                "APNSProtocol", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
+                "CLinux",
             ]),
         tests(
             "MartletCLITests",
