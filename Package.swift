@@ -140,8 +140,8 @@ let package = Package(
             "Configuration",
             [
                 "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
-                "Registrations", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry",
-                "EventLoop", "Text", "CLinux",
+                "RegistrationStores", "Registrations", "PostgreSQL", "YAML", "JSONSchema", "JSON", "HTTPProxy",
+                "HTTPClient", "TLS", "Crypto", "Telemetry", "EventLoop", "Text", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "fanout.schema.json", "dead-letter.schema.json",
@@ -156,17 +156,17 @@ let package = Package(
         library(
             "Worker",
             [
-                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
-                "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
-                "Threads", "CLinux",
+                "Configuration", "ControlProtocol", "Delivery", "RegistrationStores", "Registrations",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP",
+                "HTTPClient", "Crypto", "Telemetry", "EventLoop", "Threads", "CLinux",
             ]),
         library(
             "MartletCLI",
             [
-                "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
-                "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP",
-                "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
-                "CLinux",
+                "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery", "RegistrationStores",
+                "Registrations", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML",
+                "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop",
+                "CommandKit", "Text", "Threads", "CLinux",
             ]),
         command("martlet", ["MartletCLI"], data: ["martlet.profdata"]),
 
@@ -255,9 +255,9 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "TestKit", "MartletCLI", "Worker", "Configuration", "Delivery", "BrokerTopology", "AMQP", "APNS",
-                "APNSProtocol", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "Crypto", "Telemetry",
-                "EventLoop",
+                "TestKit", "MartletCLI", "Worker", "Configuration", "Delivery", "RegistrationStores", "Registrations",
+                "PostgreSQL", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
+                "HTTPProxy", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
             ]),
         tests(
             "DeadLettersTests",
@@ -267,15 +267,17 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "AMQP", "APNS", "APNSProtocol",
-                "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "CLinux",
+                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "Registrations", "AMQP", "APNS",
+                "APNSProtocol", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
+                "CLinux",
             ]),
         tests(
             "MartletCLITests",
             [
                 "TestKit", "MartletCLI", "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery",
-                "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
-                "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
+                "Registrations", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML",
+                "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
+                "Text", "Threads",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(

@@ -192,8 +192,7 @@ import YAML
 
     @Test func theTopologyIsAsPrinted() throws {
         let configuration = try Self.configuration("deploy/kubernetes/production/martlet.yaml")
-        let topology = WorkerConfiguration.topology(
-            configuration.broker, configuration.retry, configuration.results, configuration.channels)
+        let topology = configuration.topology
         let cluster = try Self.object("RabbitmqCluster", in: "production/rabbitmq.yaml").root
         let name = try #require(cluster.at(pointer: "/metadata/name")?.string)
         let image = try #require(cluster.at(pointer: "/spec/image")?.string?.firstMatch(of: /:(\d+\.\d+)-/)).output.1
@@ -279,7 +278,7 @@ import YAML
             .compactMap { $0.firstMatch(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.output.1) } }
         let onDemand = try await ChildProcess.run(["readelf", "-p", ".note.dlopen", martlet]).output
             .compactMap { $0.firstMatch(of: /"(lib[^"]*\.so[^"]*)"/).map { String($0.output.1) } }
-        #expect(onDemand == ["libcurl.so.4"])
+        #expect(onDemand.sorted() == ["libcurl.so.4", "libpq.so.5", "libsqlite3.so.0"])
         let paths =
             try await ChildProcess.run(["ldd", martlet]).output + ChildProcess.run(["/sbin/ldconfig", "-p"]).output
         var packages: Set = ["ca-certificates"]
@@ -297,6 +296,14 @@ import YAML
         let text = try Self.text("deploy/container/Dockerfile").replacing("\\\n", with: " ")
         let installed = try #require(text.firstMatch(of: /--no-install-recommends ([^&]*)&&/)).output.1
         #expect(Set(installed.split(separator: " ").map(String.init)) == packages)
+    }
+
+    // A worker without device registrations needs neither library, so the package must not depend on them.
+    @Test func thePackageNamesTheLibrariesOfStores() throws {
+        let text = try Self.text("deploy/package")
+        #expect(text.contains("Recommends: libsqlite3-0 (>= 3.37)") && text.contains("Suggests: libpq5 (>= 14)"))
+        let dependencies = try #require(text.firstMatch(of: /build martlet "\$version" "([^"]*)"/)).output.1
+        #expect(!dependencies.contains("libpq") && !dependencies.contains("libsqlite3"))
     }
 
     @Test func theImageStartsWithTheManifestsSettings() throws {

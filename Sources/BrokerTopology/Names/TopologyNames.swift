@@ -35,10 +35,10 @@ public struct TopologyNames: Sendable, Hashable {
     public let unroutedQueue: String
     /// The queue of commands for broadcast channels. Producers publish commands directly to the queue.
     public let channelsQueue: String
-    /// A topic exchange for commands that register devices; keys are `registration.<app>`. It is separate from
-    /// `requestsExchange`, since its publishers can redirect a user's notifications to another device.
+    /// A topic exchange for commands about device registrations; workers use keys of the form `registration.<app>`. It is
+    /// separate from `requestsExchange`, because its publishers can redirect a user's notifications to another device.
     public let registrationsExchange: String
-    /// The queue of commands that register devices.
+    /// The queue that receives every command about device registrations.
     public let registrationsQueue: String
     /// The first part of the names of wait queues and of the exchanges that lead to them: `push.wait.`.
     public let waitQueuePrefix: String
@@ -71,7 +71,7 @@ public struct TopologyNames: Sendable, Hashable {
         self.unroutedQueue = name(.unrouted)
         self.channelsQueue = name(.channels)
         self.registrationsExchange = "\(prefix).registrations"
-        self.registrationsQueue = "\(prefix).registrations"
+        self.registrationsQueue = name(.registrations)
         self.waitQueuePrefix = "\(prefix).\(Self.waitWord)."
     }
 
