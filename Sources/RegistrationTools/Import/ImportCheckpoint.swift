@@ -11,7 +11,7 @@ struct ImportCheckpoint: Equatable, Sendable {
     var line = 0
     var bytes = 0
     /// The hash of the bytes before the place.
-    var hash: UInt64 = 0
+    var hash = ImportPlace().hash
     /// The size of the file of rejects. Later rejects are of lines after the place.
     var rejectBytes = 0
     var counts = ImportCounts()

@@ -24,6 +24,8 @@ package final class RegistrationImport {
         package var resumes: Bool
         /// The time of lines without `registered_at`, in UNIX milliseconds.
         package var registeredAt: Int64?
+        /// Minimum number of lines between two checkpoints.
+        var checkpointLines = 10_000
 
         package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil) {
             (self.path, self.resumes, self.registeredAt) = (path, resumes, registeredAt)
@@ -50,9 +52,6 @@ package final class RegistrationImport {
             for outcome in outcomes { counts.add(outcome.reply) }
         }
     }
-
-    /// Minimum number of lines between two checkpoints.
-    private static let checkpointLines = 10_000
 
     private let options: Options
     private let loop: EventLoop
@@ -204,7 +203,7 @@ package final class RegistrationImport {
         checkpoint = ImportCheckpoint(
             line: place.line, bytes: place.bytes, hash: place.hash, rejectBytes: rejects?.bytes ?? 0,
             counts: settled.counts)
-        if place.line - writtenLine >= Self.checkpointLines { try writeCheckpoint() }
+        if place.line - writtenLine >= options.checkpointLines { try writeCheckpoint() }
     }
 
     private func writeCheckpoint() throws(ImportError) {
