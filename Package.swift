@@ -140,8 +140,8 @@ let package = Package(
             "Configuration",
             [
                 "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
-                "Registrations", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry",
-                "EventLoop", "Text", "CLinux",
+                "RegistrationStores", "Registrations", "PostgreSQL", "YAML", "JSONSchema", "JSON", "HTTPProxy",
+                "HTTPClient", "TLS", "Crypto", "Telemetry", "EventLoop", "Text", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
@@ -261,9 +261,9 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "TestKit", "MartletCLI", "Worker", "Configuration", "Delivery", "BrokerTopology", "AMQP", "APNS",
-                "APNSProtocol", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "Crypto", "Telemetry",
-                "EventLoop",
+                "TestKit", "MartletCLI", "Worker", "Configuration", "Delivery", "RegistrationStores", "Registrations",
+                "PostgreSQL", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
+                "HTTPProxy", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
             ]),
         tests(
             "DeadLettersTests",

@@ -36,6 +36,19 @@ import Testing
             ])
     }
 
+    @Test func commandsWithoutAConsumerAreAFault() {
+        let statuses = [("push.channels", 1, 0), ("push.registrations", 7, 0)].map {
+            QueueStatus(name: $0, messages: $1, consumers: $2)
+        }
+        let topology = Topology(hasChannelCommands: true, hasRegistrations: true)
+        #expect(
+            QueueConditions(topology: topology, statuses: statuses).faults.map { "\($0.queue): \($0.text)" } == [
+                "push.channels: 1 command waits and no worker consumes",
+                "push.registrations: 7 commands wait and no worker consumes",
+            ])
+        #expect(QueueConditions(topology: Topology(), statuses: statuses).faults == [])
+    }
+
     @Test func anEmptyOrConsumedQueueHasNoFault() {
         let found = conditions([("push.requests", 5, 2), ("push.quarantine", 0, 0), ("push.dead", 9, 0)])
         #expect(found.faults == [])

@@ -77,6 +77,11 @@ import Testing
             ])
         #expect(missing[0].contains("exchange push.results") && !missing[0].contains("exchange push.requests"))
         #expect(missing[1] == [])
+        // Workers with registrations publish a request for each device of a user.
+        let withRegistrations = RequiredTopology(Topology(hasRegistrations: true))
+        #expect(withRegistrations.exchanges.contains("push.requests"))
+        #expect(withRegistrations.exchanges.contains("push.registrations"))
+        #expect(withRegistrations.queues.contains("push.registrations"))
         #expect(RequiredTopology.sentence(["a"], advice: "run b") == "a is missing: run b")
         #expect(RequiredTopology.sentence(["a", "b"], advice: "run c") == "a, b are missing: run c")
     }

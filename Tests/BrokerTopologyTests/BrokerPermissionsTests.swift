@@ -1,5 +1,6 @@
-import BrokerTopology
 import Testing
+
+@testable import BrokerTopology
 
 @Suite struct BrokerPermissionsTests {
     @Test func theScriptHasEveryUser() {
@@ -17,8 +18,33 @@ import Testing
         for (line, expected) in zip(lines, permissions) { #expect(line.dropFirst(begin.count) == expected) }
     }
 
-    @Test func aWorkerMayPublishToItsExchangesOnly() throws {
-        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasChannelCommands: false)
+    // A client that may register devices can redirect a user's notifications to another device.
+    @Test func onlyRegistrarsAndWorkersMayPublishRegistrations() throws {
+        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasRegistrations: true)
+        let all = BrokerPermissions.all(topology, worker: "me")
+        #expect(
+            try users(of: all, thatMayWriteTo: "a.b.registrations")
+                == ["me", "martlet-topology", "martlet-registrar"])
+        #expect(
+            try users(of: all, thatMayWriteTo: "a.b.requests")
+                == ["me", "martlet-producer", "martlet-operator", "martlet-topology"])
+        let registrar = try #require(all.last)
+        #expect(registrar.write == #"^(a\.b\.registrations)$"#)
+        #expect(registrar.configure == BrokerPermissions.nothing && registrar.read == BrokerPermissions.nothing)
+        let script = RabbitmqctlScript.text(topology, virtualHost: "/", user: "me", version: nil)
+        #expect(script.hasSuffix(#"'/' 'martlet-registrar' '^$' '^(a\.b\.registrations)$' '^$'"# + "\n"))
+        #expect(
+            script.contains(
+                #"'me' '^$' '^a\.b\.(results|dead|quarantine|requests|registrations|wait\..*)$|^amq\.default$' "#
+                    + #"'^(a\.b\.requests|a\.b\.quarantine|a\.b\.expired|a\.b\.registrations)$'"#))
+    }
+
+    private func users(of all: [BrokerPermissions], thatMayWriteTo exchange: String) throws -> [String] {
+        try all.filter { try Regex($0.write).wholeMatch(in: exchange) != nil }.map(\.user)
+    }
+
+    @Test(arguments: [false, true]) func aWorkerMayPublishToItsExchangesOnly(hasRegistrations: Bool) throws {
+        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasRegistrations: hasRegistrations)
         let permissions = WorkerPermissions(topology)
         let pattern = try Regex(permissions.write)
         for exchange in topology.exchanges.map(\.name) {

@@ -4,13 +4,14 @@ import Testing
 
 /// Consequences of the properties of fixed queues.
 @Suite struct FixedQueueTests {
-    private let topology = Topology(waits: [WaitDelay(seconds: 30)], hasChannelCommands: true)
+    private let topology = Topology(
+        waits: [WaitDelay(seconds: 30)], hasChannelCommands: true, hasRegistrations: true)
 
     @Test func optionalQueuesExistOnlyByConfiguration() {
         #expect(topology.fixedQueues == FixedQueue.allCases)
         let least = Topology(results: ResultsRetention(hasQueue: false))
         #expect(least.fixedQueues == [.quarantine, .expired, .dead, .unrouted])
-        #expect(!least.queues.contains { ["push.results", "push.channels"].contains($0.name) })
+        #expect(!least.queues.contains { ["push.results", "push.channels", "push.registrations"].contains($0.name) })
     }
 
     // A request queue with the name of a fixed queue would be declared twice, with different arguments.
@@ -26,7 +27,9 @@ import Testing
     @Test func workersConsumeRequestsAndCommands() {
         let queues = ["push.requests", "push.quarantine", "push.expired"]
         #expect(topology.queuesOfRequests == queues)
-        #expect(WorkerPermissions(topology).readQueues == queues + ["push.channels"])
+        #expect(WorkerPermissions(topology).readQueues == queues + ["push.channels", "push.registrations"])
+        #expect(topology.queuesOfCommands == ["push.channels", "push.registrations"])
+        #expect(Topology().queuesOfCommands == [])
         #expect(WorkerPermissions(Topology()).readQueues == queues)
         #expect(WorkerPermissions(topology).writtenExchanges.last == "")
         #expect(!WorkerPermissions(Topology()).writtenExchanges.contains(""))
@@ -37,7 +40,7 @@ import Testing
     @Test func deliveriesOfAllButResultsAreUnlimited() {
         let always = ["push.requests", "push.quarantine", "push.expired", "push.dead"]
         #expect(Topology().unlimitedQueues == always)
-        #expect(topology.unlimitedQueues == always + ["push.channels"])
+        #expect(topology.unlimitedQueues == always + ["push.channels", "push.registrations"])
         #expect(
             topology.queues.filter { topology.isBounded($0.name) }.map(\.name) == ["push.results", "push.unrouted"])
     }

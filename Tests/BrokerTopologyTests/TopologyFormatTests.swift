@@ -30,6 +30,24 @@ import YAML
         #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
     }
 
+    @Test func everyFormatDeclaresRegistrations() throws {
+        let topology = Topology(waits: [], hasRegistrations: true)
+        let root = try JSONDocument(DefinitionsFile.text(topology, virtualHost: "/", version: nil)).root
+        for list in ["exchanges", "queues"] {
+            #expect(root[key: list]?.elements.contains { $0["name"]?.string == "push.registrations" } == true)
+        }
+        let binding = root["bindings"]?.elements.first { $0["source"]?.string == "push.registrations" }
+        #expect(binding?["destination"]?.string == "push.registrations" && binding?["routing_key"]?.string == "#")
+        let objects = KubernetesObjects.text(
+            topology, virtualHost: "/", user: "me", cluster: "rabbit", version: nil)
+        for kind in ["Exchange", "Queue"] {
+            #expect(objects.contains("kind: \(kind)\nmetadata:\n  name: push-registrations\n"))
+        }
+        for kind in ["User", "Permission"] {
+            #expect(objects.contains("kind: \(kind)\nmetadata:\n  name: martlet-registrar\n"))
+        }
+    }
+
     @Test func shardsAreBoundToAnExchange() throws {
         let topology = Topology(
             names: TopologyNames(shards: ["push.requests": 64]), waits: [WaitDelay(seconds: 30)])

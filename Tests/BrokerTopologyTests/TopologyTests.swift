@@ -42,6 +42,26 @@ import Testing
         }
     }
 
+    // Producers of requests may publish to another exchange only, because a client that may register devices can redirect
+    // notifications.
+    @Test func registrationsHaveAnExchangeOfTheirOwnOnlyIfConfigured() throws {
+        #expect(!topology.hasRegistrations)
+        #expect(!topology.exchanges.contains { $0.name == "push.registrations" })
+        let topology = Topology(waits: [], hasRegistrations: true)
+        #expect(topology.hasRegistrations)
+        let exchange = try #require(topology.exchanges.first { $0.name == "push.registrations" })
+        #expect(exchange.kind == .topic && exchange.arguments == [])
+        #expect(
+            topology.bindings.filter { $0.queue == "push.registrations" || $0.exchange == "push.registrations" }
+                == [Topology.Binding(queue: "push.registrations", exchange: "push.registrations", routingKey: "#")])
+        #expect(
+            topology.queues.first { $0.name == "push.registrations" }?.arguments.map { "\($0.name)=\($0.value)" } == [
+                #"x-queue-type=text("quorum")"#, #"x-dead-letter-exchange=text("push.dlx")"#,
+                #"x-dead-letter-strategy=text("at-least-once")"#, #"x-overflow=text("reject-publish")"#,
+            ])
+        #expect(topology.formerBindings == Topology(waits: []).formerBindings)
+    }
+
     // A result without a bound queue must not delay the acknowledgment of its request.
     @Test func resultsWithoutAQueueAreUnrouted() throws {
         let results = try #require(topology.exchanges.first { $0.name == "push.results" })
@@ -122,10 +142,15 @@ import Testing
     }
 
     // Workers, not the broker, report a command that is requeued repeatedly.
-    @Test func theDeliveryLimitOfCommandsIsTurnedOff() throws {
-        let topology = Topology(hasChannelCommands: true)
-        #expect(Set(topology.unlimitedQueues).subtracting(Topology().unlimitedQueues) == ["push.channels"])
-        #expect(try #require(topology.policies(of: BrokerVersion(4, 0)).first).pattern.contains(#"|push\.channels)$"#))
+    @Test(arguments: [(true, false, ["channels"]), (false, true, ["registrations"])])
+    func theDeliveryLimitOfCommandsIsTurnedOff(
+        hasChannelCommands: Bool, hasRegistrations: Bool, queues: [String]
+    ) throws {
+        let topology = Topology(hasChannelCommands: hasChannelCommands, hasRegistrations: hasRegistrations)
+        #expect(
+            Set(topology.unlimitedQueues).subtracting(Topology().unlimitedQueues) == Set(queues.map { "push.\($0)" }))
+        let pattern = try #require(topology.policies(of: BrokerVersion(4, 0)).first).pattern
+        for queue in queues { #expect(pattern.contains(#"|push\.\#(queue))$"#)) }
     }
 
     @Test(arguments: [

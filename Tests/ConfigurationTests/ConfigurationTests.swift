@@ -109,10 +109,7 @@ import Testing
                 RequestQueue(name: "shop.urgent", prefetch: 4), RequestQueue(name: "orders", prefetch: 5),
             ])
         #expect(
-            WorkerConfiguration.topology(broker, configuration.retry, configuration.results, nil).bindings.prefix(2)
-                .map(
-                    \.routingKey)
-                == ["urgent", "order.#"])
+            configuration.topology.bindings.prefix(2).map(\.routingKey) == ["urgent", "order.#"])
         #expect(broker.heartbeatSeconds == 7)
         var socket = ConnectOptions()
         socket.connectSecondsMax = 6
@@ -437,7 +434,7 @@ import Testing
             configuration.requestQueues.map(\.name) == ["orders", "orders.0", "orders.1", "orders.2", "bulk"])
         #expect(configuration.requestQueues.map(\.prefetch) == [2, 3, 2, 2, 1000])
         let topology = WorkerConfiguration.topology(
-            configuration.broker, configuration.retry, configuration.results, nil)
+            configuration.broker, configuration.retry, configuration.results, nil, hasRegistrations: false)
         #expect(topology.queues.contains { $0.name == "orders.2" })
     }
 

@@ -183,6 +183,7 @@ import YAML
             ("amqp: {url: \"amqp://a:${B}@c\", password: \"${B}\"}", false, []),
             ("amqp: {password: x}", true, []), ("amqp: {password: \"file:x\", tls: {key_file: y}}", false, ["x", "y"]),
             ("apns: {keys: [{private_key: x}, {key_file: \"${DIR}/k\"}]}", true, ["/d/k"]),
+            ("registrations: {keys_file: k, password_file: p}", false, ["k", "p"]),
             ("apns: {proxy: \"http://a:b@c\"}", true, []), ("apps: {a: }", false, []),
         ] as [(String, Bool, Set<String>)])
     func `Secrets in a configuration and its files are found`(text: String, isInText: Bool, files: Set<String>) throws {

@@ -40,6 +40,18 @@ import Testing
                 == [.ok("queues", "push.requests: 5 waiting, 2 consumers; push.dead: 9")])
     }
 
+    @Test func depthsOfCommandsAreShown() {
+        let statuses = [("push.requests", 0, 2), ("push.registrations", 4, 1), ("push.dead", 0, 0)].map {
+            QueueStatus(name: $0, messages: $1, consumers: $2)
+        }
+        let found = QueueConditions(
+            topology: Topology(hasRegistrations: true), statuses: statuses, management: .success(BrokerSnapshot()))
+        #expect(
+            DoctorCheck.lines(found).map(\.text) == [
+                "push.requests: 0 waiting, 2 consumers; push.registrations: 4 waiting, 1 consumers; push.dead: 0"
+            ])
+    }
+
     @Test func resultsWithoutABoundQueueAreAWarning() {
         let lines = DoctorCheck.lines(conditions([("push.unrouted", 119, 0)]))
         #expect(lines.map(\.state) == [.warning])

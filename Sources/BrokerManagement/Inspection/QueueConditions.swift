@@ -39,9 +39,13 @@ public struct QueueConditions: Sendable {
     public func status(of queue: String) -> QueueStatus? { statuses.first { $0.name == queue } }
 
     private var unconsumed: [Fault] {
-        topology.queuesOfRequests.compactMap { queue in
+        unconsumed(topology.queuesOfRequests, of: "request") + unconsumed(topology.queuesOfCommands, of: "command")
+    }
+
+    private func unconsumed(_ queues: [String], of message: String) -> [Fault] {
+        queues.compactMap { queue in
             guard let status = status(of: queue), status.messages > 0, status.consumers == 0 else { return nil }
-            let wait = status.messages == 1 ? "1 request waits" : "\(status.messages) requests wait"
+            let wait = status.messages == 1 ? "1 \(message) waits" : "\(status.messages) \(message)s wait"
             return Fault(
                 queue: queue, text: "\(wait) and no worker consumes",
                 remedy: "start a worker: martlet worker; if one runs, martlet status shows why it does not consume")

@@ -5,8 +5,8 @@ public import BrokerTopology
 public struct RequiredTopology {
     /// Exchanges that receive messages from workers, directly or through a queue or another exchange.
     ///
-    /// Excludes the exchange of requests and the exchanges of shards, because producers may publish directly to the
-    /// queues. Excludes the exchanges that sort the broker's dead letters, because topologies of earlier versions lack
+    /// Excludes the exchanges of shards, and without device registrations the exchange of requests, because producers may
+    /// publish directly to the queues. Excludes the exchanges that sort the broker's dead letters, because topologies of earlier versions lack
     /// them.
     let exchanges: [String]
     /// Queues that a worker consumes, and queues without which a message from a worker would be lost.
@@ -16,10 +16,11 @@ public struct RequiredTopology {
 
     public init(_ topology: Topology) {
         let names = topology.names
+        let others =
+            [names.deadLetterSortExchange, names.otherDeadLettersExchange]
+            + (topology.hasRegistrations ? [] : [names.requestsExchange])
         exchanges = topology.exchanges.filter { $0.kind != .consistentHash }.map(\.name)
-            .filter {
-                ![names.requestsExchange, names.deadLetterSortExchange, names.otherDeadLettersExchange].contains($0)
-            }
+            .filter { !others.contains($0) }
         queues = topology.requiredQueues
     }
 

@@ -3,7 +3,7 @@
 ///
 /// The name is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
 public enum FixedQueue: String, CaseIterable, Sendable {
-    case quarantine, results, channels, expired, dead, unrouted
+    case quarantine, results, channels, registrations, expired, dead, unrouted
 
     private var properties: Properties {
         switch self {
@@ -15,7 +15,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
                 arguments: [.boolean("x-single-active-consumer", true)])
         // Consumers may bind their own queues instead.
         case .results: Properties(contents: .results, isOptional: true, isRequired: false)
-        case .channels: Properties(contents: .commands, deadLetters: .toSortExchange, isOptional: true)
+        case .channels, .registrations:
+            Properties(contents: .commands, deadLetters: .toSortExchange, isOptional: true)
         // Topologies of earlier versions lack this queue.
         case .expired: Properties(contents: .requests, deadLetters: .toOperators, isRequired: false)
         case .dead: Properties(contents: .deadLetters)
@@ -36,7 +37,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
     public enum Contents: Sendable {
         /// Requests, which workers consume.
         case requests
-        /// Commands, which workers consume and answer.
+        /// Commands, which workers consume. Workers reply through the default exchange.
         case commands
         /// Results, whose consumers need only the permission to read the queue. ``ResultsRetention`` bounds the queue.
         case results
@@ -87,6 +88,12 @@ extension Topology {
 
     /// Queues whose requests wait for a worker: request queues and their shards, quarantine, expired queue.
     public var queuesOfRequests: [String] { names.requestQueuesAndShards + fixedQueues(of: .requests) }
+
+    /// Queues whose commands wait for a worker.
+    public var queuesOfCommands: [String] { fixedQueues(of: .commands) }
+
+    /// Whether workers store device registrations, and publish a request for each device of a user.
+    public var hasRegistrations: Bool { fixedQueues.contains(.registrations) }
 
     /// Queues without which a worker does not start.
     public var requiredQueues: [String] {

@@ -30,20 +30,25 @@ public struct Topology: Sendable, Equatable {
     ///   - waits: delays after which requests return.
     ///   - results: the retention of results that no consumer receives.
     ///   - hasChannelCommands: whether a queue for channel commands exists.
+    ///   - hasRegistrations: whether an exchange and a queue for commands about device registrations exist.
     ///   - routingKeys: routing keys by request queue. Default: the last word of the queue's name. A single queue
     ///     receives every request regardless of the key.
     public init(
         names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
         results: ResultsRetention = ResultsRetention(), hasChannelCommands: Bool = false,
-        routingKeys: [String: String] = [:]
+        hasRegistrations: Bool = false, routingKeys: [String: String] = [:]
     ) {
         self.names = names
         self.waits = waits
         self.results = results
-        let optional = (results.hasQueue ? [FixedQueue.results] : []) + (hasChannelCommands ? [.channels] : [])
+        let optional =
+            (results.hasQueue ? [FixedQueue.results] : []) + (hasChannelCommands ? [.channels] : [])
+            + (hasRegistrations ? [.registrations] : [])
         fixedQueues = FixedQueue.allCases.filter { !$0.isOptional || optional.contains($0) }
         let waitQueues = Self.waitQueues(names, waits)
-        exchanges = Self.exchanges(names) + waitQueues.map { Exchange(name: $0.name, kind: .fanout, arguments: []) }
+        exchanges =
+            Self.exchanges(names) + (hasRegistrations ? [Self.registrationsExchange(names)] : [])
+            + waitQueues.map { Exchange(name: $0.name, kind: .fanout, arguments: []) }
         queues =
             Self.requestQueues(names)
             + fixedQueues.map { Queue(name: names.name(of: $0), arguments: $0.arguments(names, results)) } + waitQueues
@@ -55,6 +60,7 @@ public struct Topology: Sendable, Equatable {
         }
         bindings =
             shardings.flatMap(\.bindings) + Self.bindings(names, results)
+            + (hasRegistrations ? [Self.everyRegistration(names)] : [])
             + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
         formerBindings = Self.formerBindings(names, results, shardings)
     }
@@ -92,6 +98,10 @@ extension Topology {
             // queue.
             Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
         ]
+    }
+
+    private static func registrationsExchange(_ names: TopologyNames) -> Exchange {
+        Exchange(name: names.registrationsExchange, kind: .topic, arguments: [])
     }
 
     /// Returns each request queue, followed by its shards.
@@ -149,6 +159,10 @@ extension Topology {
         return formerRequests.filter { !formerOfSharded.contains($0) } + formerOfSharded
             + (results.hasQueue ? [] : [everyResult(names)])
             + [Binding(queue: names.deadQueue, exchange: names.brokerDeadLettersExchange, routingKey: "")]
+    }
+
+    private static func everyRegistration(_ names: TopologyNames) -> Binding {
+        Binding(queue: names.registrationsQueue, exchange: names.registrationsExchange, routingKey: everyKey)
     }
 
     private static func everyResult(_ names: TopologyNames) -> Binding {

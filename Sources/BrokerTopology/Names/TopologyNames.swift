@@ -35,6 +35,11 @@ public struct TopologyNames: Sendable, Hashable {
     public let unroutedQueue: String
     /// The queue of commands for broadcast channels. Producers publish commands directly to the queue.
     public let channelsQueue: String
+    /// A topic exchange for commands about device registrations. It is separate from `requestsExchange`, because a client
+    /// that may register devices can redirect a user's notifications to another device.
+    public let registrationsExchange: String
+    /// The queue that receives every command about device registrations.
+    public let registrationsQueue: String
     /// The first part of the names of wait queues and of the exchanges that lead to them: `push.wait.`.
     public let waitQueuePrefix: String
 
@@ -65,6 +70,8 @@ public struct TopologyNames: Sendable, Hashable {
         self.unroutedExchange = "\(prefix).unrouted"
         self.unroutedQueue = name(.unrouted)
         self.channelsQueue = name(.channels)
+        self.registrationsExchange = "\(prefix).registrations"
+        self.registrationsQueue = name(.registrations)
         self.waitQueuePrefix = "\(prefix).\(Self.waitWord)."
     }
 

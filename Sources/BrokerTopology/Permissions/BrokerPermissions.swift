@@ -19,7 +19,7 @@ public struct BrokerPermissions: Sendable, Equatable {
         [
             .worker(WorkerPermissions(topology), user: worker), producer(topology.names), consumer(topology.names),
             commands(topology), declarer(topology.names),
-        ]
+        ] + (topology.hasRegistrations ? [registrar(topology.names)] : [])
     }
 
     public static func worker(_ permissions: WorkerPermissions, user: String) -> BrokerPermissions {
@@ -30,6 +30,15 @@ public struct BrokerPermissions: Sendable, Equatable {
         BrokerPermissions(
             user: "martlet-producer", purpose: "producers of requests to the exchange \(names.requestsExchange)",
             write: Topology.anyOf([Topology.escaped(names.requestsExchange)]))
+    }
+
+    /// Returns the permissions of a client that registers devices. Producers of requests do not have them: a client that
+    /// may register devices can redirect a user's notifications.
+    private static func registrar(_ names: TopologyNames) -> BrokerPermissions {
+        BrokerPermissions(
+            user: "martlet-registrar",
+            purpose: "producers of commands about device registrations to the exchange \(names.registrationsExchange)",
+            write: Topology.anyOf([Topology.escaped(names.registrationsExchange)]))
     }
 
     private static func consumer(_ names: TopologyNames) -> BrokerPermissions {

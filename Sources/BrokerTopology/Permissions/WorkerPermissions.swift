@@ -13,7 +13,10 @@ public struct WorkerPermissions: Sendable {
     public init(_ topology: Topology) {
         let names = topology.names
         let repliesToCommands = !topology.fixedQueues(of: .commands).isEmpty
-        let fixed = [names.resultsExchange, names.deadExchange, names.quarantineQueue]
+        let fixed =
+            [names.resultsExchange, names.deadExchange, names.quarantineQueue]
+            // Workers publish a request for each device of a user, and commands about refused tokens.
+            + (topology.hasRegistrations ? [names.requestsExchange, names.registrationsExchange] : [])
         writtenExchanges =
             fixed + topology.exchanges.map(\.name).filter(names.isWaitQueue)
             // Workers publish replies to the default exchange.

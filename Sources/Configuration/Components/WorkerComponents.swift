@@ -45,10 +45,7 @@ package struct WorkerComponents: Sendable {
     }
 
     /// The exchanges and queues that lanes need.
-    package var topology: Topology {
-        WorkerConfiguration.topology(
-            configuration.broker, configuration.retry, configuration.results, configuration.channels)
-    }
+    package var topology: Topology { configuration.topology }
 
     /// Returns the payload schemas of the apps, compiled from another version of the schema files.
     package func payloadSchemas(_ files: PayloadSchemaFiles) -> PayloadSchemas {

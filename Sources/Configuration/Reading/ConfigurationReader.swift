@@ -16,7 +16,7 @@ struct ConfigurationReader {
     /// APNs stores a notification.
     private static let ageSecondsMax = 30 * 86_400
 
-    private let path: String
+    let path: String
     let resolver: ReferenceResolver
     private(set) var mistakes: [ConfigurationError.Mistake] = []
     private let position: (JSONValue) -> JSONPosition
@@ -48,6 +48,7 @@ struct ConfigurationReader {
         configuration.admin = readAdmin(root["admin"])
         configuration.tracing = readTracing(root["tracing"])
         configuration.channels = readChannels(root["channels"], broker)
+        configuration.registrations = readRegistrations(root["registrations"], broker)
         configuration.logLevel = root["log"]?["level"]?.string.flatMap { LogLevel($0) } ?? configuration.logLevel
         return configuration
     }
@@ -58,7 +59,9 @@ struct ConfigurationReader {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
         let results = readResults(root["topology"]?["results"])
         let channels = readChannels(root["channels"], broker)
-        return (broker, WorkerConfiguration.topology(broker, readRetry(root["retry"]), results, channels))
+        let topology = WorkerConfiguration.topology(
+            broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root))
+        return (broker, topology)
     }
 
     /// Reads only the rules for requests, and no secret. Returns nil if `apps` is missing.
@@ -79,7 +82,8 @@ struct ConfigurationReader {
         let channels = readChannels(root["channels"], broker)
         let user = url.namesUser ? nil : section["username"]?.string
         return PrintedTopology(
-            topology: WorkerConfiguration.topology(broker, readRetry(root["retry"]), results, channels),
+            topology: WorkerConfiguration.topology(
+                broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root)),
             virtualHost: url.virtualHost,
             user: user.map { try? resolver.resolve($0) } ?? url.credentials.user)
     }
@@ -297,11 +301,16 @@ struct ConfigurationReader {
         _ section: JSONValue?, _ broker: WorkerConfiguration.Broker
     ) -> WorkerConfiguration.Channels? {
         guard let section, section.kind == .object else { return nil }
-        let prefix = section["reply_prefix"].flatMap { text($0) }
-        if let value = section["reply_prefix"], let prefix, "\(broker.names.prefix).".hasPrefix(prefix) {
+        return WorkerConfiguration.Channels(replyPrefix: readReplyPrefix(section["reply_prefix"], broker))
+    }
+
+    /// Reads the prefix of the queues that may receive replies.
+    mutating func readReplyPrefix(_ value: JSONValue?, _ broker: WorkerConfiguration.Broker) -> String? {
+        guard let value, let prefix = text(value) else { return nil }
+        if "\(broker.names.prefix).".hasPrefix(prefix) {
             complain(value, "reply_prefix must not be a prefix of the names of the worker's own queues")
         }
-        return WorkerConfiguration.Channels(replyPrefix: prefix)
+        return prefix
     }
 
     private func readLimits(_ section: JSONValue?) -> WorkerConfiguration.Limits {

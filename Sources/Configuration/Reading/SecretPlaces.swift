@@ -3,7 +3,7 @@ import JSON
 /// The places of a configuration's secrets: the text of the configuration, or files.
 package struct SecretPlaces {
     private static let secretKeys: Set<String> = ["password", "passphrase", "private_key"]
-    private static let fileKey = "key_file"
+    private static let fileKeys: Set<String> = ["key_file", "keys_file", "password_file"]
     private static let reference = "file:"
 
     /// Whether the text itself contains a password, a passphrase or a key.
@@ -24,7 +24,7 @@ package struct SecretPlaces {
         guard let text = value.string, !text.isEmpty else { return }
         if text.hasPrefix(Self.reference) {
             if let file = path(String(text.dropFirst(Self.reference.count))) { files.insert(file) }
-        } else if key == Self.fileKey {
+        } else if Self.fileKeys.contains(key) {
             if let file = path(text) { files.insert(file) }
         } else if Self.secretKeys.contains(key) || Self.hasPassword(url: text) {
             // The secret of a value with a variable is in the environment, not in the text.

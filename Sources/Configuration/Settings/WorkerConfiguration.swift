@@ -29,6 +29,8 @@ package struct WorkerConfiguration: Sendable {
     package var tracing: Tracing?
     /// The settings of channel commands; nil if the worker does not consume commands.
     package var channels: Channels?
+    /// The settings of device registrations; nil if the worker has no store and refuses requests to users.
+    package var registrations: Registrations?
 
     package struct Broker: Sendable {
         package var url: AMQPURL
@@ -254,13 +256,19 @@ package struct WorkerConfiguration: Sendable {
             perSecondMax: app.limits.perSecondMax ?? limits.eachApp.perSecondMax)
     }
 
+    /// The exchanges and queues of the configuration.
+    package var topology: Topology {
+        Self.topology(broker, retry, results, channels, hasRegistrations: registrations != nil)
+    }
+
     package static func topology(
-        _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention, _ channels: Channels?
+        _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention, _ channels: Channels?,
+        hasRegistrations: Bool
     ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
         return Topology(
             names: broker.names, waits: retry.waits, results: results, hasChannelCommands: channels != nil,
-            routingKeys: routingKeys)
+            hasRegistrations: hasRegistrations, routingKeys: routingKeys)
     }
 }

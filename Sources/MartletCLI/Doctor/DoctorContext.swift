@@ -23,8 +23,7 @@ struct DoctorContext: Sendable {
             let configuration = try file.worker()
             self.configuration = configuration
             broker = configuration.broker
-            topology = WorkerConfiguration.topology(
-                configuration.broker, configuration.retry, configuration.results, configuration.channels)
+            topology = configuration.topology
             mistakes = []
         } catch {
             configuration = nil

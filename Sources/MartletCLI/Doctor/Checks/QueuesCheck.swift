@@ -44,10 +44,11 @@ extension DoctorCheck {
             lines.append(
                 .unseen("queues", "\(unseen): AMQP does not show limits", remedy: "set amqp.management_url"))
         }
-        let depths = (names.requestQueuesAndShards + [names.deadQueue]).compactMap { conditions.status(of: $0) }
+        let consumed = names.requestQueuesAndShards + conditions.topology.queuesOfCommands
+        let depths = (consumed + [names.deadQueue]).compactMap { conditions.status(of: $0) }
         guard !depths.isEmpty, conditions.faults.isEmpty else { return lines }
         let texts = depths.map { status in
-            names.requestQueuesAndShards.contains(status.name)
+            consumed.contains(status.name)
                 ? "\(status.name): \(status.messages) waiting, \(status.consumers) consumers"
                 : "\(status.name): \(status.messages)"
         }
