@@ -169,10 +169,10 @@ let package = Package(
         library(
             "MartletCLI",
             [
-                "Worker", "DeadLetters", "RegistrationTools", "Registrations", "Configuration", "ControlProtocol",
-                "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema",
-                "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop", "CommandKit",
-                "Text", "Threads", "CLinux",
+                "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores", "Registrations", "PostgreSQL",
+                "SQLite", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP",
+                "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS",
+                "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads", "CLinux",
             ]),
         command("martlet", ["MartletCLI"], data: ["martlet.profdata"]),
 

@@ -80,6 +80,9 @@ package final class RegistrationImport {
         parser = ImportParser(registeredAt: options.registeredAt, environment: environment)
     }
 
+    /// Returns the path of the rejects of a file.
+    package static func rejectsPath(of file: String) -> String { RejectFile.path(of: file) }
+
     package var counts: ImportCounts { checkpoint.counts }
 
     /// The number of completed lines, those before the checkpoint included.

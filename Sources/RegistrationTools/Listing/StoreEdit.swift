@@ -14,6 +14,8 @@ package final class StoreEdit {
     /// The key after which the edit continues; nil at the first page.
     package private(set) var last: Registration.Key?
     package private(set) var editedCount = 0
+    /// The number of registrations in the pages before the last one, tombstones included.
+    package private(set) var readCount = 0
     /// The number of registrations that could not be decrypted, which remain as they are.
     package private(set) var unreadableCount = 0
 
@@ -31,6 +33,7 @@ package final class StoreEdit {
                 unreadableCount += page.unreadableCount
                 guard let next = page.last else { return .complete }
                 last = next
+                readCount += page.rowsMax
             } while true
         } catch {
             return .failed(error)

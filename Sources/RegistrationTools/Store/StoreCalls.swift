@@ -25,13 +25,16 @@ final class AwaitedEdit: EditPage {
         var last: Registration.Key?
         var editedCount: Int
         var unreadableCount: Int
+        /// The number of registrations that the page read at most, and exactly unless it is the last one.
+        var rowsMax: Int
     }
 
     let reply = StoreReply<Outcome>()
 
     override func completed(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {
         reply.complete(
-            .success(Outcome(last: last, editedCount: editedCount, unreadableCount: unreadableCount)))
+            .success(
+                Outcome(last: last, editedCount: editedCount, unreadableCount: unreadableCount, rowsMax: rowsMax)))
     }
 
     override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }

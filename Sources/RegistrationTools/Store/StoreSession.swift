@@ -11,6 +11,8 @@ package final class StoreSession {
     /// How long a call waits for a store that became unreachable.
     package static let outageSecondsMax = 60
     private static let retryMilliseconds = 200
+    /// The class of the fault of a SQLite store whose file another process may change. A worker does not end soon.
+    package static let inUseClass = "in-use"
 
     package let loop: EventLoop
     private let writer: RegistrationWriter
@@ -110,7 +112,7 @@ private final class Opening {
         guard let fault else { return end(.success(())) }
         last = fault
         // A retry cannot help before an operator has acted.
-        if fault.code != .unreachable { end(.failure(fault)) }
+        if fault.code != .unreachable || fault.errorClass == StoreSession.inUseClass { end(.failure(fault)) }
     }
 
     private func end(_ result: Result<Void, StoreFault>) {

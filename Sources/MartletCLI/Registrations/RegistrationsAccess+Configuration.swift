@@ -1,0 +1,31 @@
+import APNSProtocol
+import Configuration
+import RegistrationStores
+import Registrations
+import SQLite
+
+extension RegistrationsAccess {
+    /// Reads a configuration.
+    ///
+    /// - Parameter changesStore: false to use a SQLite store beside its worker.
+    /// - Throws: all mistakes in the configuration, or the missing section.
+    init(_ configPath: String, changesStore: Bool) throws(ConfigurationError) {
+        let configuration = try ConfigurationFile(configPath).worker()
+        guard let settings = configuration.registrations else {
+            throw ConfigurationError(mistakes: [
+                ConfigurationError.Mistake(
+                    path: configPath, position: nil,
+                    message: "the section registrations is missing; it names the store and its key file")
+            ])
+        }
+        let environments = configuration.apps.map { app in
+            (app.bundleID, [app.environment] + app.credentials.keys.filter { $0 != app.environment })
+        }
+        self.init(
+            configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax,
+            environments: Dictionary(environments) { first, _ in first }
+        ) { loop throws(StoreFault) in
+            fatalError("\(changesStore)")
+        }
+    }
+}
