@@ -4,12 +4,13 @@ import EventLoop
 /// `PostgresConnectionMachine` and `StatementPipeline` decide.
 final class PostgresSession: ByteStreamHandler {
     /// Sets parameters for the session, and reads whether it accepts writes. Parameters of the login would be shorter,
-    /// but PgBouncer refuses them.
+    /// but PgBouncer refuses them. The isolation level is set because a database or role may have another default.
     private static let configure = """
         SELECT current_setting('transaction_read_only'), set_config('search_path', '', false),
         set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
         set_config('idle_in_transaction_session_timeout', $3, false),
-        set_config('plan_cache_mode', 'force_generic_plan', false)
+        set_config('plan_cache_mode', 'force_generic_plan', false),
+        set_config('default_transaction_isolation', 'read committed', false)
         """
 
     private let owner: PostgresConnection
