@@ -141,9 +141,9 @@ import Testing
     @Test func `A store that is unreachable or refuses is reported`() async throws {
         try await onEpollLoop { loop in
             let (store, session) = try await Self.store(on: loop)
-            store.fault = StoreFault(.refused, "the disk is full")
-            let fault = store.fault
-            #expect(await StoreEdit(.rekey).run(in: session) { false } == .failed(try #require(fault)))
+            let fault = StoreFault(.refused, "the disk is full")
+            store.fault = fault
+            #expect(await StoreEdit(.rekey).run(in: session) { false } == .failed(fault))
             let other = StoreSession(store.writer(), on: loop, devicesPerUserMax: 1)
             await #expect(throws: fault) { try await other.open() }
         }

@@ -1,6 +1,7 @@
 import APNSProtocol
 import Crypto
 import Registrations
+import TestKit
 import Testing
 
 @Suite struct BlindIndexTests {
@@ -63,7 +64,7 @@ import Testing
     @Test func `A command has the keys of its rows and marks`() throws {
         let index = try Self.index()
         let registration = NewRegistration(
-            address: Self.address(), user: "ann", deviceID: "phone", registeredAt: TestStore.start)
+            address: Self.address(), user: "ann", deviceID: "phone", registeredAt: RegistrationModel.start)
         let keyed = try index.keyed(.register(registration), apps: [])
         guard case .register(let content, let keys) = keyed else {
             Issue.record("not a registration")

@@ -1,10 +1,11 @@
 import APNSProtocol
 import Registrations
+import TestKit
 import Testing
 
 @Suite struct EndTests {
     @Test func `A late registration that is older than an end changes nothing`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         #expect(try store.apply(.unregister(token: "0a", at: 5)).reply == .notFound)
         #expect(try store.apply(.register("ann", "0a", at: 5)).reply == .ended)
         #expect(try store.apply(.unregister("bob", at: 5)).reply == .notFound)
@@ -22,14 +23,14 @@ import Testing
     }
 
     @Test func `A 410 ends registrations up to its time, and keeps a newer one`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 5))
         try store.apply(.register("bob", "0b", at: 6))
         let outcome = try store.apply(.prune("0a", at: 5))
         #expect(outcome.reply == .ended && outcome.eventWords == ["pruned ann 0a"])
         #expect(
             outcome.events.map(\.change) == [
-                .pruned(APNSRefusal(status: 410, reason: "Unregistered", timestamp: TestStore.start + 5))
+                .pruned(APNSRefusal(status: 410, reason: "Unregistered", timestamp: RegistrationModel.start + 5))
             ])
         let older = try store.apply(.prune("0b", at: 5))
         #expect(older.reply == .superseded && older.events == [])
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test func `A 410 ends all users of a shared token`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, shared: true))
         try store.apply(.register("bob", "0a", at: 2, shared: true))
         try store.apply(.register("cid", "0a", at: 3, shared: true))
@@ -51,7 +52,7 @@ import Testing
     }
 
     @Test func `An unregister of an installation keeps other installations and users`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, device: "phone"))
         try store.apply(.register("ann", "0b", at: 1, device: "watch"))
         try store.apply(.register("ann", "0c", at: 1))
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test func `Users and installations are compared byte for byte`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         // Composed and decomposed forms of one letter are equal as strings.
         try store.apply(.register("ann", "0a", at: 1, device: "\u{E9}"))
         #expect(try store.apply(.unregister("ann", device: "e\u{301}", at: 2)).reply == .notFound)
@@ -74,18 +75,18 @@ import Testing
     }
 
     @Test func `An erasure covers one app or all apps, also unknown ones`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         func register(app: String, at: Int64) -> RegistrationCommand {
             .register(
                 NewRegistration(
                     address: TokenAddress(
                         app: app, environment: .sandbox, kind: .device, scope: nil, token: "0a"), user: "ann",
-                    registeredAt: TestStore.start + at))
+                    registeredAt: RegistrationModel.start + at))
         }
-        try store.apply(register(app: TestStore.app, at: 1))
+        try store.apply(register(app: RegistrationModel.app, at: 1))
         try store.apply(register(app: "com.example.other", at: 1))
-        let one = try store.apply(.erase("ann", app: TestStore.app, at: 2))
-        #expect(one.events.map(\.app) == [TestStore.app] && one.events.map(\.change) == [.erased])
+        let one = try store.apply(.erase("ann", app: RegistrationModel.app, at: 2))
+        #expect(one.events.map(\.app) == [RegistrationModel.app] && one.events.map(\.change) == [.erased])
         let all = try store.apply(.erase("ann", at: 2))
         #expect(all.events.map(\.app) == ["com.example.other"])
         #expect(try store.apply(register(app: "com.example.unknown", at: 2)).reply == .ended)
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func `After an end, the token's older users do not return`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 2))
         try store.apply(.erase("ann", at: 9))
         #expect(try store.apply(.register("bob", "0a", at: 1)).reply == .ended)
@@ -105,15 +106,17 @@ import Testing
     }
 
     @Test func `Tombstones and marks are forgotten after 30 days, and marks of erasures never`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.unregister(token: "0a", at: 5))
         try store.apply(.unregister("ann", at: 5))
         try store.apply(.erase("ann", at: 5))
-        try store.apply(.erase("cid", app: TestStore.app, at: 4))
+        try store.apply(.erase("cid", app: RegistrationModel.app, at: 4))
         try store.apply(.unregister("cid", at: 5))
         try store.apply(.register("bob", "0b", at: 5))
         let day: Int64 = 24 * 3_600_000
-        for (now, isForgotten) in [(TestStore.start + 5 + 30 * day, false), (TestStore.start + 6 + 30 * day, true)] {
+        for (now, isForgotten) in [
+            (RegistrationModel.start + 5 + 30 * day, false), (RegistrationModel.start + 6 + 30 * day, true),
+        ] {
             let rules = RegistrationRules(now: now)
             #expect(store.rows.values.filter { rules.isForgotten($0) }.count == (isForgotten ? 1 : 0))
             #expect(store.marks.values.filter { rules.isForgotten($0) }.count == (isForgotten ? 1 : 0))

@@ -1,6 +1,7 @@
 import Crypto
 import EventLoop
 import Registrations
+import TestKit
 import Testing
 
 /// The order in which commands arrive does not matter, with the exceptions that `RegistrationRules` names.
@@ -11,7 +12,7 @@ import Testing
 
     @Test func `Any order of eight random commands ends in the same rows and marks`() throws {
         var random = SeededRandom(seed: 47)
-        let empty = try TestStore()
+        let empty = try RegistrationModel()
         var comparedCount = 0
         while comparedCount < Self.setsMax {
             let set = CommandSet(&random, count: Self.commandsPerSet)
@@ -32,7 +33,7 @@ import Testing
 
     @Test func `A command that arrives twice changes nothing, and reports no event`() throws {
         var random = SeededRandom(seed: 48)
-        let empty = try TestStore()
+        let empty = try RegistrationModel()
         for number in 0..<2_000 {
             let set = CommandSet(&random, count: Self.commandsPerSet)
             var store = empty
@@ -49,7 +50,7 @@ import Testing
 
     @Test func `A batch equals its commands one by one, with the same replies and events`() throws {
         var random = SeededRandom(seed: 49)
-        var empty = try TestStore()
+        var empty = try RegistrationModel()
         empty.devicesPerUserMax = 2
         for number in 0..<2_000 {
             let keyed = try CommandSet(&random, count: 12).commands.map { try empty.keyed($0) }
@@ -62,7 +63,7 @@ import Testing
 
     @Test func `A row is never live for a user and token twice`() throws {
         var random = SeededRandom(seed: 50)
-        let empty = try TestStore()
+        let empty = try RegistrationModel()
         for number in 0..<2_000 {
             var store = empty
             for command in CommandSet(&random, count: 12).commands { try store.apply(command) }
@@ -76,10 +77,10 @@ import Testing
             .register("ann", "0b", at: 1, device: "phone"), .register("ann", "0a", at: 2, device: "phone"),
             .register("ann", "0a", at: 3, device: "tablet"),
         ]
-        var forward = try TestStore()
+        var forward = try RegistrationModel()
         for command in commands { try forward.apply(command) }
         #expect(forward.reached == ["ann 0a"])
-        var late = try TestStore()
+        var late = try RegistrationModel()
         for command in [commands[1], commands[2], commands[0]] { try late.apply(command) }
         #expect(late.reached == ["ann 0a", "ann 0b"])
         // The next registration of the installation corrects this.
@@ -90,7 +91,7 @@ import Testing
     /// The exception: a tombstone has no user to compare.
     @Test func `At equal times, the end of one user wins over the other user`() throws {
         for (first, second) in [("ann", "bob"), ("bob", "ann")] {
-            var store = try TestStore()
+            var store = try RegistrationModel()
             try store.apply(.register(first, "0a", at: 1))
             try store.apply(.unregister(first, at: 2))
             #expect(try store.apply(.register(second, "0a", at: 1)).reply == .ended)
@@ -118,7 +119,7 @@ private struct CommandSet {
         switch random.below(10) {
         case 0: return .unregister(token: tokens[token], at: at)
         case 1: return .unregister(user, device: random.chance(percent: 50) ? device ?? "phone" : nil, at: at)
-        case 2: return .erase(user, app: random.chance(percent: 50) ? TestStore.app : nil, at: at)
+        case 2: return .erase(user, app: random.chance(percent: 50) ? RegistrationModel.app : nil, at: at)
         case 3: return .prune(tokens[token], at: at)
         case 4: return .suspect(tokens[token], at: at)
         default:

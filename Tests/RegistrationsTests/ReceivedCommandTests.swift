@@ -1,10 +1,11 @@
 import APNSProtocol
 import Crypto
 import Registrations
+import TestKit
 import Testing
 
 @Suite struct ReceivedCommandTests {
-    private static let now = TestStore.start + 1_000_000
+    private static let now = RegistrationModel.start + 1_000_000
     private static let id = UUIDValue(high: 1, low: 2)
 
     private static func read(
@@ -12,12 +13,16 @@ import Testing
     ) throws -> ReceivedCommand {
         try ReceivedCommand(Array(text.utf8), messageID: messageID, from: source, now: now) {
             app, environment throws(CommandViolation) in
-            guard app == TestStore.app else { throw CommandViolation(.app, "unknown", path: "/app", "No such app.") }
+            guard app == RegistrationModel.app else {
+                throw CommandViolation(.app, "unknown", path: "/app", "No such app.")
+            }
             return environment ?? .sandbox
         }
     }
 
-    private static func register(_ more: String = "", at: Int64 = TestStore.start, user: String = "ann") -> String {
+    private static func register(_ more: String = "", at: Int64 = RegistrationModel.start, user: String = "ann")
+        -> String
+    {
         #"{"command":"register","app":"com.example.app","user":"\#(user)","device_token":"0A","registered_at":\#(at)"#
             + "\(more)}"
     }
@@ -40,25 +45,27 @@ import Testing
         let received = try Self.read(Self.register())
         #expect(received.id == Self.id)
         let address = TokenAddress(
-            app: TestStore.app, environment: .sandbox, kind: .device, scope: nil, token: "0a")
+            app: RegistrationModel.app, environment: .sandbox, kind: .device, scope: nil, token: "0a")
         #expect(
             received.command
-                == .register(NewRegistration(address: address, user: "ann", registeredAt: TestStore.start)))
+                == .register(NewRegistration(address: address, user: "ann", registeredAt: RegistrationModel.start)))
     }
 
     @Test func `Each command is read as it is written`() throws {
-        let voip = TokenAddress(app: TestStore.app, environment: .production, kind: .voip, scope: nil, token: "0a0b")
+        let voip = TokenAddress(
+            app: RegistrationModel.app, environment: .production, kind: .voip, scope: nil, token: "0a0b")
         let control = TokenAddress(
-            app: TestStore.app, environment: .sandbox, kind: .controls, scope: "lamp", token: "0a0b")
-        let refusal = APNSRefusal(status: 410, reason: "Unregistered", timestamp: TestStore.start)
+            app: RegistrationModel.app, environment: .sandbox, kind: .controls, scope: "lamp", token: "0a0b")
+        let refusal = APNSRefusal(status: 410, reason: "Unregistered", timestamp: RegistrationModel.start)
         let commands: [RegistrationCommand] = [
-            .register(NewRegistration(address: voip, user: "ann", registeredAt: TestStore.start)),
+            .register(NewRegistration(address: voip, user: "ann", registeredAt: RegistrationModel.start)),
             .register(
                 NewRegistration(
                     address: control, user: "ann", deviceID: "phone", platform: .visionos,
-                    registeredAt: TestStore.start, expiresAt: TestStore.start + 1, isShared: true)),
-            .unregister(.token(control), at: TestStore.start), .unregister("ann", at: 1),
-            .unregister("ann", device: "phone", at: 1), .erase("ann", at: 1), .erase("ann", app: TestStore.app, at: 1),
+                    registeredAt: RegistrationModel.start, expiresAt: RegistrationModel.start + 1, isShared: true)),
+            .unregister(.token(control), at: RegistrationModel.start), .unregister("ann", at: 1),
+            .unregister("ann", device: "phone", at: 1), .erase("ann", at: 1),
+            .erase("ann", app: RegistrationModel.app, at: 1),
             .prune(voip, refusal), .suspect(control, refusal),
         ]
         for command in commands {
@@ -81,7 +88,7 @@ import Testing
         #expect(throws: Never.self) { try Self.read(Self.register(at: Self.now - 30 * day)) }
         expect(Self.register(at: Self.now - 30 * day - 1), .limit, "registered_at", path: "/registered_at")
         #expect(throws: Never.self) { try Self.read(Self.register(at: Self.now - 3000 * day), from: .import) }
-        expect(Self.register(#","expires_at":\#(TestStore.start)"#), .limit, "expires_at", path: "/expires_at")
+        expect(Self.register(#","expires_at":\#(RegistrationModel.start)"#), .limit, "expires_at", path: "/expires_at")
         let prune =
             #"{"command":"prune","app":"com.example.app","device_token":"0a","status":410,"reason":"Unregistered","#
         #expect(throws: Never.self) { try Self.read(prune + #""timestamp":\#(Self.now - 300 * day)}"#) }
@@ -110,13 +117,13 @@ import Testing
         expect(Self.register(#","scope":"secret""#), .schema, "properties", path: "/scope")
         expect(Self.register().replacing("com.example.app", with: "other"), .app, "unknown", path: "/app")
         expect(
-            #"{"command":"unregister","app":"other","user":"ann","registered_at":\#(TestStore.start)}"#,
+            #"{"command":"unregister","app":"other","user":"ann","registered_at":\#(RegistrationModel.start)}"#,
             .app, "unknown", path: "/app")
     }
 
     @Test func `An erasure also concerns apps that are not configured`() throws {
-        let text = #"{"command":"erase","app":"other","user":"ann","registered_at":\#(TestStore.start)}"#
-        #expect(try Self.read(text).command == .erase(user: "ann", app: "other", at: TestStore.start))
+        let text = #"{"command":"erase","app":"other","user":"ann","registered_at":\#(RegistrationModel.start)}"#
+        #expect(try Self.read(text).command == .erase(user: "ann", app: "other", at: RegistrationModel.start))
     }
 
     @Test func `A misspelled member has a hint`() {

@@ -1,10 +1,11 @@
 import APNSProtocol
 import Registrations
+import TestKit
 import Testing
 
 @Suite struct RegisterTests {
     @Test func `A registration is stored, and an equal one changes nothing`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         #expect(try store.apply(.register("ann", "0a", at: 1)).reply == .stored)
         #expect(store.reached == ["ann 0a"])
         let before = store
@@ -14,7 +15,7 @@ import Testing
     }
 
     @Test func `A registration again advances the time, so that an older 410 has no effect`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         #expect(try store.apply(.register("ann", "0a", at: 5)).reply == .stored)
         #expect(try store.apply(.prune("0a", at: 4)).reply == .superseded)
@@ -22,18 +23,18 @@ import Testing
     }
 
     @Test func `A token moves to the user of its newest registration`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         let outcome = try store.apply(.register("bob", "0a", at: 2))
         #expect(outcome.reply == .moved && outcome.eventWords == ["moved ann 0a"])
         #expect(outcome.events.map(\.change) == [.moved(newUser: "bob")])
-        #expect(outcome.events.map(\.registeredAt) == [TestStore.start + 1])
+        #expect(outcome.events.map(\.registeredAt) == [RegistrationModel.start + 1])
         #expect(try store.apply(.register("ann", "0a", at: 1)).reply == .superseded)
         #expect(store.reached == ["bob 0a"])
     }
 
     @Test func `At equal times, the same user has the token in both orders`() throws {
-        var forward = try TestStore()
+        var forward = try RegistrationModel()
         var backward = forward
         let commands = [RegistrationCommand.register("ann", "0a", at: 1), .register("bob", "0a", at: 1)]
         let keyed = try commands.map { try forward.keyed($0) }
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test func `Users share a token`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, shared: true))
         let outcome = try store.apply(.register("bob", "0a", at: 2, shared: true))
         #expect(outcome.reply == .stored && outcome.events == [])
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func `A registration that is not shared ends all older ones of other users`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, shared: true))
         try store.apply(.register("bob", "0a", at: 2, shared: true))
         try store.apply(.register("cid", "0a", at: 9, shared: true))
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func `A user has one row for a token, shared or not`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         #expect(try store.apply(.register("ann", "0a", at: 2, shared: true)).events == [])
         #expect(store.reached == ["ann 0a"])
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func `An installation has only its newest token`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, device: "phone"))
         let outcome = try store.apply(.register("ann", "0b", at: 2, device: "phone"))
         #expect(outcome.reply == .stored && outcome.eventWords == ["replaced ann 0a"])
@@ -91,25 +92,26 @@ import Testing
     }
 
     @Test func `After a reinstallation, the previous user's token is replaced as well`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, device: "phone"))
         #expect(try store.apply(.register("bob", "0b", at: 2, device: "phone")).eventWords == ["replaced ann 0a"])
         #expect(store.reached == ["bob 0b"])
     }
 
     @Test func `Installations of other kinds are independent`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, device: "phone"))
         let address = TokenAddress(
-            app: TestStore.app, environment: .production, kind: .voip, scope: nil, token: "0b")
+            app: RegistrationModel.app, environment: .production, kind: .voip, scope: nil, token: "0b")
         try store.apply(
             .register(
-                NewRegistration(address: address, user: "ann", deviceID: "phone", registeredAt: TestStore.start + 2)))
+                NewRegistration(
+                    address: address, user: "ann", deviceID: "phone", registeredAt: RegistrationModel.start + 2)))
         #expect(store.reached == ["ann 0a", "ann 0b"])
     }
 
     @Test func `Above the limit, the oldest registration is evicted`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         store.devicesPerUserMax = 2
         try store.apply(.register("ann", "0a", at: 1))
         try store.apply(.register("ann", "0b", at: 2))
@@ -136,9 +138,9 @@ import Testing
     }
 
     @Test func `An expired registration ends once, and a newer one revives the token`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, expires: 2_000_000))
-        store.now = TestStore.start + 1_999_999
+        store.now = RegistrationModel.start + 1_999_999
         #expect(RegistrationRules(now: store.now).expire(store.rows.values).rows == [])
         store.now += 1
         let change = RegistrationRules(now: store.now).expire(store.rows.values)
@@ -151,9 +153,9 @@ import Testing
     }
 
     @Test func `A row that expires before a batch is reported apart from the commands`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, expires: 2_000_000))
-        store.now = TestStore.start + 2_000_000
+        store.now = RegistrationModel.start + 2_000_000
         let change = store.apply([try store.keyed(.register("bob", "0a", at: 2))])
         #expect(change.expirations.map(\.identity.user) == ["ann"])
         #expect(change.outcomes == [change.outcomes[0]] && change.outcomes[0].reply == .stored)
@@ -161,13 +163,13 @@ import Testing
     }
 
     @Test func `A registration that has expired on arrival is not live`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         #expect(try store.apply(.register("ann", "0a", at: 1, expires: 2)).reply == .ended)
         #expect(store.reached == [] && store.rows.count == 1)
     }
 
     @Test func `A row that could not be decrypted is replaced, without an event`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         var row = try #require(store.rows.values.first)
         var details = try #require(row.details)

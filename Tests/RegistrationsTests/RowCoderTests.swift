@@ -1,6 +1,7 @@
 import APNSProtocol
 import Crypto
 import Registrations
+import TestKit
 import Testing
 
 @Suite struct RowCoderTests {
@@ -14,7 +15,8 @@ import Testing
         token: UInt64 = 1, _ kind: TokenKind = .liveactivity, suspicion: Suspicion? = nil
     ) -> Registration {
         Registration(
-            key: Registration.Key(token: UUIDValue(high: 0, low: token)), app: TestStore.app, environment: .sandbox,
+            key: Registration.Key(token: UUIDValue(high: 0, low: token)), app: RegistrationModel.app,
+            environment: .sandbox,
             kind: kind, registeredAt: 7, deviceKey: UUIDValue(high: 3, low: 4),
             state: .live(
                 Registration.Details(
@@ -27,13 +29,13 @@ import Testing
         registration(), registration(suspicion: Suspicion(count: 2, since: 9)),
         Registration(
             key: Registration.Key(token: UUIDValue(high: 0, low: 1), slot: UUIDValue(high: 0, low: 2)),
-            app: TestStore.app, environment: .production, kind: .device, registeredAt: 7, deviceKey: nil,
+            app: RegistrationModel.app, environment: .production, kind: .device, registeredAt: 7, deviceKey: nil,
             state: .ended(at: 9)),
     ])
     func `Rows round-trip`(registration: Registration) throws {
         let row = try coder.row(of: registration, app: 3, replacing: nil)
         #expect(row.app == 3)
-        #expect(coder.registration(of: row, app: TestStore.app) == registration)
+        #expect(coder.registration(of: row, app: RegistrationModel.app) == registration)
         #expect(coder.unreadableCount == 0)
     }
 
@@ -54,7 +56,7 @@ import Testing
     @Test func `A ciphertext of another row is unreadable, and the row remains`() throws {
         var row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
         row.sealed = try coder.row(of: Self.registration(token: 2), app: 1, replacing: nil).sealed
-        let registration = try #require(coder.registration(of: row, app: TestStore.app))
+        let registration = try #require(coder.registration(of: row, app: RegistrationModel.app))
         #expect(registration.details?.identity == nil && registration.details?.platform == .visionos)
         #expect(coder.unreadableCount == 1)
         #expect(try coder.rekeyed(row) == nil)
@@ -72,12 +74,12 @@ import Testing
     @Test func `A row of a newer version is not read`() throws {
         var row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
         row.kind = 99
-        #expect(coder.registration(of: row, app: TestStore.app) == nil)
+        #expect(coder.registration(of: row, app: RegistrationModel.app) == nil)
     }
 
     @Test func `Events round-trip, and are bound to their ids`() throws {
         let event = StoredEvent(
-            id: UUIDValue(high: 1, low: 2), app: TestStore.app, body: Array("{\"a\":\"\u{0}\"}".utf8),
+            id: UUIDValue(high: 1, low: 2), app: RegistrationModel.app, body: Array("{\"a\":\"\u{0}\"}".utf8),
             mayBeDuplicate: true)
         let sealed = try coder.seal(event)
         #expect(coder.event(id: event.id, sealed: sealed, mayBeDuplicate: true) == event)

@@ -20,7 +20,7 @@ import Testing
     }
 
     private static func read(_ body: [UInt8]) throws(CommandViolation) -> ReceivedCommand {
-        try ReceivedCommand(body, messageID: UUIDValue(high: 1, low: 2), from: .queue, now: TestStore.start) {
+        try ReceivedCommand(body, messageID: UUIDValue(high: 1, low: 2), from: .queue, now: RegistrationModel.start) {
             _, environment in environment ?? .production
         }
     }
@@ -104,7 +104,7 @@ import Testing
             RegistrationIdentity(token: "0a", user: "ann"),
             RegistrationIdentity(token: "0a", user: "ann\u{202E}\"", deviceID: "phone", scope: "activity"),
         ]
-        let refusal = APNSRefusal(status: 410, reason: "Unregistered", timestamp: TestStore.start)
+        let refusal = APNSRefusal(status: 410, reason: "Unregistered", timestamp: RegistrationModel.start)
         let changes: [RegistrationEvent.Change] = [
             .pruned(refusal), .moved(newUser: "bob"), .replaced, .evicted, .expired, .suspended(refusal), .erased,
         ]
@@ -112,8 +112,8 @@ import Testing
         for change in changes {
             for identity in identities {
                 let event = RegistrationEvent(
-                    change, app: TestStore.app, environment: .sandbox, kind: .liveactivity, identity: identity,
-                    registeredAt: TestStore.start)
+                    change, app: RegistrationModel.app, environment: .sandbox, kind: .liveactivity, identity: identity,
+                    registeredAt: RegistrationModel.start)
                 let document = try JSONDocument(event.body)
                 #expect(events.violations(in: document.root).map(\.description) == [])
                 #expect(document.root["event"]?.string == change.word)

@@ -1,11 +1,12 @@
 import Registrations
+import TestKit
 import Testing
 
 @Suite struct SuspicionTests {
     private static let day: Int64 = 24 * 3_600_000
 
     @Test func `The third suspicion suspends a row, which is not deleted`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         for number in 0..<2 {
             let outcome = try store.apply(.suspect("0a", at: 1 + Int64(number) * Self.day))
@@ -20,7 +21,7 @@ import Testing
     }
 
     @Test func `One suspicion counts in 24 hours, by the time of the response`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         #expect(try store.apply(.suspect("0a", at: 10)).reply == .stored)
         for at in [10, 9, 11, 9 + Self.day] {
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `A suspicion older than the registration does not count`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         #expect(try store.apply(.suspect("0a", at: 1)).reply == .notFound)
         try store.apply(.register("ann", "0a", at: 5))
         #expect(try store.apply(.suspect("0a", at: 4)).reply == .superseded)
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test func `A late registration keeps only the suspicion that is newer`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1))
         for number in 0..<3 { try store.apply(.suspect("0a", at: 1 + Int64(number) * Self.day)) }
         #expect(store.reached == [])
@@ -51,11 +52,11 @@ import Testing
         #expect(store.reached == ["ann 0a"])
         #expect(
             store.rows.values.first?.details?.suspicion
-                == Suspicion(count: 1, since: TestStore.start + 1 + 2 * Self.day))
+                == Suspicion(count: 1, since: RegistrationModel.start + 1 + 2 * Self.day))
     }
 
     @Test func `Suspicions count for each user of a shared token`() throws {
-        var store = try TestStore()
+        var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, shared: true))
         try store.apply(.register("bob", "0a", at: Self.day, shared: true))
         for number in 0..<3 { try store.apply(.suspect("0a", at: 1 + Int64(number) * Self.day)) }

@@ -1,0 +1,51 @@
+import Crypto
+import Registrations
+import SQLite
+
+/// The statements of the table `ended`.
+struct SQLiteMarkStatements {
+    private let select: SQLiteStatement
+    private let upsert: SQLiteStatement
+    private let deleteOld: SQLiteStatement
+
+    init(_ file: SQLiteFile) throws(SQLiteError) {
+        select = try file.prepare("SELECT at, permanent FROM ended WHERE key = ?")
+        upsert = try file.prepare(
+            """
+            INSERT INTO ended (key, at, permanent) VALUES (?, ?, ?)
+            ON CONFLICT (key) DO UPDATE SET at = excluded.at, permanent = excluded.permanent
+            """)
+        deleteOld = try file.prepare(
+            """
+            DELETE FROM ended WHERE key IN
+              (SELECT key FROM ended WHERE permanent = 0 AND at < ? ORDER BY at LIMIT ?)
+            """)
+    }
+
+    /// Returns the marks with these keys.
+    func marks(_ keys: Set<UUIDValue>) throws(SQLiteError) -> [EndMark] {
+        var marks: [EndMark] = []
+        for key in keys {
+            select.bind(1, key: key)
+            let mark = try select.firstRow { row throws(SQLiteError) in
+                EndMark(key: key, at: try row.int64(0), isPermanent: try row.int64(1) != 0)
+            }
+            if let mark { marks.append(mark) }
+        }
+        return marks
+    }
+
+    func write(_ mark: EndMark) throws(SQLiteError) {
+        upsert.bind(1, key: mark.key)
+        upsert.bind(2, int64: mark.at)
+        upsert.bind(3, int: mark.isPermanent ? 1 : 0)
+        try upsert.run()
+    }
+
+    /// Deletes marks before a time that are not permanent, the earliest first, and returns their number.
+    func delete(before time: Int64, countMax: Int) throws(SQLiteError) -> Int {
+        deleteOld.bind(1, int64: time)
+        deleteOld.bind(2, int: countMax)
+        return try deleteOld.run()
+    }
+}

@@ -1,0 +1,77 @@
+import Crypto
+import Registrations
+import SQLite
+
+extension SQLiteSession {
+    /// Applies commands in their order, and returns their outcomes.
+    ///
+    /// - Throws: ``SQLiteError``; of code `value` if a registration cannot be encrypted.
+    func apply(
+        _ commands: [RegistrationCommand], _ rules: RegistrationRules
+    ) throws(SQLiteError) -> [CommandOutcome] {
+        var apps = try apps.all()
+        let keyed = try keyed(commands, apps)
+        let touched = TouchedKeys(keyed)
+        let stored = try stored(touched, apps)
+        let change = rules.apply(
+            keyed, to: stored.values.lazy.map(\.registration), marks: try marks.marks(touched.marks))
+        try write(change, replacing: stored, &apps)
+        _ = try store(change.expirations, at: rules.now, isHandedOut: false)
+        var outcomes: [CommandOutcome] = []
+        outcomes.reserveCapacity(commands.count)
+        for outcome in change.outcomes {
+            let events = try store(outcome.events, at: rules.now, isHandedOut: true)
+            outcomes.append(CommandOutcome(reply: outcome.reply, events: events))
+        }
+        return outcomes
+    }
+
+    private func keyed(
+        _ commands: [RegistrationCommand], _ apps: SQLiteAppStatements.Apps
+    ) throws(SQLiteError) -> [KeyedCommand] {
+        // An erasure in all apps also concerns apps of which this batch stores the first row. Sorted, so that every
+        // store reports the events of an erasure in the same order.
+        let names = Set(apps.numbers.keys).union(commands.lazy.compactMap(\.app)).sorted()
+        return try Self.withCrypto { () throws(CryptoError) in
+            try commands.map { command throws(CryptoError) in try index.keyed(command, apps: names) }
+        }
+    }
+
+    /// Reads the rows that commands concern.
+    private func stored(
+        _ touched: TouchedKeys, _ apps: SQLiteAppStatements.Apps
+    ) throws(SQLiteError) -> [Registration.Key: Stored] {
+        var found: [Registration.Key: Stored] = [:]
+        found.reserveCapacity(touched.tokens.count)
+        for token in touched.tokens {
+            for row in try rows.rows(ofToken: token) { found[row.key] = stored(row, apps) }
+        }
+        // Most of these rows were found by their token.
+        var others: Set<Registration.Key> = []
+        for device in touched.devices { others.formUnion(try rows.keys(ofDevice: device)) }
+        for user in touched.users { others.formUnion(try rows.keys(ofUser: user)) }
+        for other in try stored(others.lazy.filter { found[$0] == nil }, apps) { found[other.row.key] = other }
+        return found
+    }
+
+    /// Returns the devices of each query.
+    ///
+    /// - Parameter now: UNIX milliseconds.
+    func lookUp(_ queries: [DeviceQuery], now: Int64) throws(SQLiteError) -> [[FoundDevice]] {
+        try queries.map { query throws(SQLiteError) in
+            let (userKey, scopeKey) = try Self.withCrypto { () throws(CryptoError) in
+                (
+                    try index.userKey(app: query.app, user: query.user),
+                    try query.scope.map { scope throws(CryptoError) in try index.scopeKey(scope) }
+                )
+            }
+            var devices: [FoundDevice] = []
+            try lookups.forEachDevice(of: query, userKey: userKey, scopeKey: scopeKey, now: now) {
+                key, registeredAt, sealed throws(SQLiteError) in
+                let device = coder.device(key: key, userKey: userKey, registeredAt: registeredAt, sealed: sealed)
+                if let device { devices.append(device) }
+            }
+            return devices
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Crypto
+import Registrations
+import SQLite
+
+/// The work of a store on one connection: statements, keys and encryption. Used on the thread of its file. Each function
+/// runs within a transaction of the thread.
+final class SQLiteSession {
+    let index: BlindIndex
+    let coder: RowCoder
+    let rows: SQLiteRowStatements
+    let lookups: SQLiteLookupStatements
+    let marks: SQLiteMarkStatements
+    let events: SQLiteEventStatements
+    let apps: SQLiteAppStatements
+
+    init(_ file: SQLiteFile, _ keys: RegistrationKeys) throws(SQLiteError) {
+        (index, coder) = try Self.withCrypto { () throws(CryptoError) in
+            (try BlindIndex(keys), try RowCoder(keys))
+        }
+        rows = try SQLiteRowStatements(file)
+        lookups = try SQLiteLookupStatements(file)
+        marks = try SQLiteMarkStatements(file)
+        events = try SQLiteEventStatements(file)
+        apps = try SQLiteAppStatements(file)
+    }
+
+    /// Runs `body`, and gives its error the meaning that it has for a job.
+    static func withCrypto<Value>(_ body: () throws(CryptoError) -> Value) throws(SQLiteError) -> Value {
+        do throws(CryptoError) {
+            return try body()
+        } catch {
+            switch error.code {
+            case .malformed, .unsupported, .invalidArgument: throw SQLiteError(.value, error.message)
+            case .failed: throw SQLiteError(.memory, error.message)
+            }
+        }
+    }
+
+    /// A row and what it means.
+    typealias Stored = (row: StoredRow, registration: Registration)
+
+    /// Returns the registrations with these keys. Rows of a newer version of Martlet are missing.
+    func stored(
+        _ keys: some Sequence<Registration.Key>, _ apps: SQLiteAppStatements.Apps
+    ) throws(SQLiteError) -> [Stored] {
+        var found: [Stored] = []
+        for key in keys {
+            guard let row = try rows.row(key), let stored = stored(row, apps) else { continue }
+            found.append(stored)
+        }
+        return found
+    }
+
+    func stored(_ row: StoredRow, _ apps: SQLiteAppStatements.Apps) -> Stored? {
+        guard let app = apps.names[row.app], let registration = coder.registration(of: row, app: app) else {
+            return nil
+        }
+        return (row, registration)
+    }
+
+    /// Writes the changes of a batch, but its events.
+    func write(
+        _ change: RegistrationRules.Change, replacing stored: [Registration.Key: Stored],
+        _ apps: inout SQLiteAppStatements.Apps
+    ) throws(SQLiteError) {
+        for registration in change.rows {
+            let app = try self.apps.number(of: registration.app, in: &apps)
+            let previous = stored[registration.key]
+            let row = try Self.withCrypto { () throws(CryptoError) in
+                try coder.row(of: registration, app: app, replacing: previous)
+            }
+            try rows.write(row, replacing: previous?.row)
+        }
+        for mark in change.marks { try marks.write(mark) }
+    }
+
+    /// Stores events, and returns them.
+    ///
+    /// - Parameter isHandedOut: Whether their receiver publishes them now.
+    func store(
+        _ events: [RegistrationEvent], at time: Int64, isHandedOut: Bool
+    ) throws(SQLiteError) -> [StoredEvent] {
+        var stored: [StoredEvent] = []
+        for event in events {
+            let (event, sealed) = try Self.withCrypto { () throws(CryptoError) in
+                let event = StoredEvent(
+                    id: try UUIDValue.random(), app: event.app, body: event.body, mayBeDuplicate: false)
+                return (event, try coder.seal(event))
+            }
+            try self.events.insert(event.id, at: time, isHandedOut: isHandedOut, sealed)
+            stored.append(event)
+        }
+        return stored
+    }
+}

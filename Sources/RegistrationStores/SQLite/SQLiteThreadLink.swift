@@ -1,0 +1,116 @@
+import EventLoop
+import Registrations
+import SQLite
+
+/// One loop's use of a thread of a store. If the file cannot be opened, repeats the attempt until `close`.
+///
+/// Loop-bound.
+final class SQLiteThreadLink {
+    private typealias Thread = SharedSQLiteThread.Thread
+
+    private enum State {
+        /// Before `start`. Next: `opening` or `waiting`.
+        case idle
+        /// Jobs wait for the file. Next: `open`, `waiting` or `closed`.
+        case opening(Thread)
+        /// Next: `closed`.
+        case open(Thread)
+        /// The file cannot be opened. Next: `opening` or `closed`.
+        case waiting(TimerToken, StoreFault)
+        case closed
+    }
+
+    let loop: EventLoop
+    private let shared: SharedSQLiteThread
+    private var state = State.idle
+    private var backoff = Backoff(
+        least: .milliseconds(50), first: .milliseconds(100), longest: .seconds(5), healthyAfter: .seconds(10))
+    private var onChange: ((StoreFault?) -> Void)?
+    /// Jobs that were not handed back.
+    private var jobCount = 0
+    private let whenDrained = ContinuationList<Void>()
+
+    init(_ shared: SharedSQLiteThread, on loop: EventLoop) {
+        (self.shared, self.loop) = (shared, loop)
+    }
+
+    /// - Parameter onChange: Called with nil when the file is open, and with the fault of each attempt that fails.
+    func start(onChange: @escaping (StoreFault?) -> Void) {
+        loop.assertOnLoop()
+        guard case .idle = state else { preconditionFailure("a store must be started once") }
+        self.onChange = onChange
+        join()
+    }
+
+    private func join() {
+        do throws(SQLiteError) {
+            let thread = try shared.join(on: loop)
+            state = .opening(thread)
+            submit(SQLiteOpenJob(self))
+        } catch {
+            wait(after: StoreFault(error))
+        }
+    }
+
+    /// Hands a job to the thread, or fails it in this iteration.
+    func submit(_ job: SQLiteStoreJob) {
+        loop.assertOnLoop()
+        switch state {
+        case .opening(let thread), .open(let thread):
+            do throws(SQLiteError) {
+                try thread.submit(job)
+                jobCount += 1
+            } catch {
+                let fault = StoreFault(error)
+                loop.later { job.failed(fault) }
+            }
+        case .waiting(_, let fault): loop.later { job.failed(fault) }
+        case .idle, .closed: loop.later { job.failed(.notOpen) }
+        }
+    }
+
+    /// A job was handed back.
+    func jobCompleted() {
+        jobCount -= 1
+        if jobCount == 0 { whenDrained.resume(returning: ()) }
+    }
+
+    /// The outcome of opening the file.
+    func opened(_ fault: StoreFault?) {
+        guard case .opening(let thread) = state else { return }
+        if let fault {
+            shared.forget(thread)
+            wait(after: fault)
+        } else {
+            state = .open(thread)
+            backoff.becameReady(now: loop.now.monotonic)
+            onChange?(nil)
+        }
+    }
+
+    private func wait(after fault: StoreFault) {
+        let delay = backoff.failed(isRetriable: true, now: loop.now.monotonic, random: loop.nextRandom())
+        state = .waiting(loop.schedule(after: delay) { [self] in join() }, fault)
+        onChange?(fault)
+    }
+
+    /// Waits until all jobs are handed back, and leaves the thread.
+    func close() async {
+        loop.assertOnLoop()
+        let thread: Thread?
+        switch state {
+        case .opening(let current), .open(let current): thread = current
+        case .waiting(let timer, _):
+            loop.cancel(timer)
+            thread = nil
+        case .idle, .closed: thread = nil
+        }
+        state = .closed
+        onChange = nil
+        if jobCount > 0 { await whenDrained.wait() }
+        guard let thread else { return }
+        await withUnsafeContinuation { continuation in
+            shared.leave(thread, on: loop) { continuation.resume() }
+        }
+    }
+}

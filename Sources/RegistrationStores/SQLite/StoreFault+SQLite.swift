@@ -1,0 +1,27 @@
+import Registrations
+import SQLite
+
+extension StoreFault {
+    /// The fault that an error of a database file means for the store.
+    init(_ error: SQLiteError) {
+        let code: Code
+        var remedy: String?
+        switch error.code {
+        case .inUse, .busy: code = .unreachable
+        case .interrupted, .closed: (code, remedy) = (.unreachable, "wait until the worker opens the file again")
+        case .queueFull: (code, remedy) = (.unreachable, "move the file to a faster disk if this persists")
+        case .unavailable, .full, .readOnly: code = .refused
+        case .cannotOpen: (code, remedy) = (.refused, "give this user the right to open the file")
+        case .inputOutput: (code, remedy) = (.refused, "check the disk and its file system")
+        case .memory: (code, remedy) = (.refused, "give the worker more memory")
+        case .foreign, .newerVersion, .olderVersion, .corrupt: code = .schema
+        case .statement: (code, remedy) = (.schema, "restore the file from a backup")
+        case .constraint, .value: (code, remedy) = (.data, "correct the command")
+        }
+        self.init(
+            code, remedy.map { "\(error.message); \($0)" } ?? error.message, errorClass: error.code.rawValue)
+    }
+
+    /// The fault of work that arrives before `start` or after `close`.
+    static let notOpen = StoreFault(SQLiteError(.closed, "cannot use the store: it is not open"))
+}

@@ -1,0 +1,95 @@
+import EventLoop
+import Registrations
+import TestKit
+import Testing
+
+extension StoreCheck {
+    static let batchChecks: [StoreCheck] = [
+        StoreCheck("Random batches have the replies, events, rows and devices of the model", withClient: randomBatches),
+        StoreCheck("Batches that do not wait for each other are applied in order, once each", withClient: unawaited),
+        StoreCheck("A batch whose data is refused changes nothing", withClient: refusedData),
+        StoreCheck("A repeated batch changes nothing", withClient: repeated),
+        StoreCheck("Events remain until they are deleted", withClient: deletion),
+    ]
+
+    private static func randomBatches(_ comparison: inout StoreComparison) async throws {
+        var mix = CommandMix(seed: 47)
+        comparison.model.devicesPerUserMax = 3
+        for number in 1...300 {
+            // 75 days in total: longer than tombstones are kept.
+            let age = Int64(number) * CommandMix.day / 4
+            comparison.model.now = RegistrationModel.start + 10 * CommandMix.day + age
+            try await comparison.apply(mix.batch(countMax: 40, before: 10 * CommandMix.day + age))
+            guard number.isMultiple(of: 10) else { continue }
+            try await comparison.expectEqualRows(rowsMax: 7)
+            try await comparison.expectEqualDevices(
+                Array(mix.queries(Array(comparison.model.rows.keys)).prefix(DeviceLookup.queriesMax)))
+            comparison.model.now += Maintenance.eventAgeMillisecondsMin
+            try await comparison.maintain(rowsMax: 5)
+            try await comparison.deleteEvents()
+        }
+        try await comparison.expectEqualRows()
+    }
+
+    private static func unawaited(_ comparison: inout StoreComparison) async throws {
+        let (client, rules) = (comparison.client, comparison.model.rules)
+        let commands = (1...100).map { number in
+            RegistrationCommand.register(number.isMultiple(of: 2) ? "ann" : "bob", "0a", at: Int64(number))
+        }
+        let replies = try await withThrowingTaskGroup(of: (Int, RegistrationReply?).self) { group in
+            nonisolated(unsafe) let client = client
+            for (number, command) in commands.enumerated() {
+                group.addTask(executorPreference: client.loop) {
+                    (number, try await client.apply([command], rules: rules).first?.reply)
+                }
+            }
+            var replies: [Int: RegistrationReply] = [:]
+            for try await (number, reply) in group { replies[number] = reply }
+            return replies
+        }
+        #expect(replies == Dictionary(uniqueKeysWithValues: (0..<100).map { ($0, $0 == 0 ? .stored : .moved) }))
+        for command in commands { try comparison.model.apply(command) }
+        try await comparison.expectEqualRows()
+    }
+
+    private static func refusedData(_ comparison: inout StoreComparison) async throws {
+        try await comparison.apply(.register("zoe", "0a", at: 1))
+        // The odd number of digits cannot be encrypted.
+        let commands: [RegistrationCommand] = [.register("bob", "0a", at: 2), .register("zoe", "0b0", at: 2)]
+        do {
+            _ = try await comparison.client.apply(commands, rules: comparison.model.rules)
+            Issue.record("the batch was applied")
+        } catch {
+            #expect(error.code == .data && !error.sentence.contains("0b0") && !error.sentence.contains("zoe"))
+        }
+        try await comparison.expectEqualRows()
+        try await comparison.apply(commands[0])
+        try await comparison.expectEqualRows()
+    }
+
+    private static func repeated(_ comparison: inout StoreComparison) async throws {
+        let commands: [RegistrationCommand] = [
+            .register("ann", "0a", at: 1, device: "phone"), .register("bob", "0a", at: 2, device: "phone"),
+            .register("bob", "0b", at: 3, device: "phone"), .suspect("0b", at: 4), .unregister("cid", at: 4),
+            .erase("dan", at: 4),
+        ]
+        try await comparison.apply(commands)
+        let rows = comparison.model.rows
+        for command in commands { try await comparison.apply(command) }
+        #expect(comparison.model.rows == rows)
+        try await comparison.expectEqualRows()
+    }
+
+    private static func deletion(_ comparison: inout StoreComparison) async throws {
+        try await comparison.apply([.register("ann", "0a", at: 1), .register("bob", "0b", at: 1)])
+        try await comparison.apply([.erase("ann", at: 2), .prune("0b", at: 2)])
+        let ids = comparison.handedOut.values.sorted { EventContent($0) < EventContent($1) }.map(\.id)
+        #expect(ids.count == 2)
+        try await comparison.client.delete([ids[0]])
+        // An id without an event is not an error: another process may have deleted the event.
+        try await comparison.client.delete([ids[0]])
+        try await comparison.client.delete([])
+        comparison.model.now += Maintenance.eventAgeMillisecondsMin
+        #expect(try await comparison.client.maintain(rules: comparison.model.rules).map(\.id) == [ids[1]])
+    }
+}

@@ -1,0 +1,131 @@
+import APNSProtocol
+import EventLoop
+import Registrations
+import TestKit
+import Testing
+
+extension StoreCheck {
+    static let durabilityChecks: [StoreCheck] = [
+        StoreCheck("Rows, tombstones, marks and events remain after the store is opened again", reopening),
+        StoreCheck("Rows are encrypted again with the newest data key", rekeying),
+        StoreCheck("An exchanged ciphertext affects only its rows", exchange),
+        StoreCheck("A closed store has completed or failed all work", closing),
+    ]
+
+    /// Opens the store for one step.
+    private static func withClient(
+        _ fixture: any StoreFixture, _ keys: RegistrationKeys,
+        _ body: @escaping @Sendable (StoreClient) async throws -> Void
+    ) async throws {
+        try await onEpollLoop { loop in
+            let client = try fixture.open(keys, on: loop)
+            try await client.start()
+            try await body(client)
+            await client.close()
+        }
+    }
+
+    private static func reopening(_ fixture: any StoreFixture) async throws {
+        let rules = RegistrationRules(now: RegistrationModel.start + 1000)
+        let steps: [(RegistrationCommand, RegistrationReply)] = [
+            (.register("ann", "0a", at: 1, device: "phone"), .stored), (.unregister(token: "0a", at: 5), .ended),
+            (.register("ann", "0a", at: 5), .ended), (.unregister("bob", at: 5), .notFound),
+            (.register("bob", "0b", at: 5), .ended), (.erase("cid", at: 5), .notFound),
+            (.register("cid", "0c", at: 5), .ended), (.unregister("dan", device: "phone", at: 5), .notFound),
+            (.register("dan", "0d", at: 5, device: "phone"), .ended), (.register("eve", "0e", at: 1), .stored),
+            (.register("fay", "0e", at: 2), .moved), (.register("eve", "0e", at: 2), .superseded),
+        ]
+        for (command, reply) in steps {
+            try await withClient(fixture, .sample()) { client in
+                let outcomes = try await client.apply([command], rules: rules)
+                #expect(outcomes.map(\.reply) == [reply])
+            }
+        }
+        try await withClient(fixture, .sample()) { client in
+            let later = RegistrationRules(now: rules.now + Maintenance.eventAgeMillisecondsMin)
+            let events = try await client.maintain(rules: later)
+            #expect(events.map(\.mayBeDuplicate) == [true])
+            #expect(events.first.map { String(decoding: $0.body, as: UTF8.self).contains("moved") } == true)
+        }
+    }
+
+    private static func rekeying(_ fixture: any StoreFixture) async throws {
+        let count = 20
+        let query = DeviceQuery(
+            app: RegistrationModel.app, environment: .production, kind: .device, scope: nil, user: "ann")
+        let commands = (16..<16 + count).map { RegistrationCommand.register("ann", String($0, radix: 16), at: 1) }
+        let rules = RegistrationRules(now: RegistrationModel.start + 1000)
+        try await withClient(fixture, .sample()) { client in
+            _ = try await client.apply(commands + [.unregister(token: "0a", at: 1)], rules: rules)
+        }
+        try await withClient(fixture, .sample(dataKeys: [1, 2])) { client in
+            // A registration with the same identity keeps its ciphertext.
+            _ = try await client.apply([.register("ann", "10", at: 2)], rules: rules)
+            let before = try await client.lookUp([query])
+            #expect(try await client.edit(.rekey, rowsMax: 6) == (count, 0))
+            #expect(try await client.edit(.rekey, rowsMax: 6) == (0, 0))
+            #expect(try await client.lookUp([query]) == before)
+        }
+        try await withClient(fixture, .sample(dataKeys: [2])) { client in
+            let found = try await client.lookUp([query])
+            #expect(found.map(\.count) == [count])
+        }
+        try await withClient(fixture, .sample(dataKeys: [3])) { client in
+            let found = try await client.lookUp([query])
+            #expect(found == [[]])
+            #expect(try await client.edit(.rekey, rowsMax: 6) == (0, count))
+            #expect(try await client.rows().filter { $0.details?.identity == nil }.count == count + 1)
+        }
+    }
+
+    private static func exchange(_ fixture: any StoreFixture) async throws {
+        let query = DeviceQuery(
+            app: RegistrationModel.app, environment: .production, kind: .device, scope: nil, user: "ann")
+        let rules = RegistrationRules(now: RegistrationModel.start + 1000)
+        let devices = try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            try await client.start()
+            _ = try await client.apply(
+                [.register("ann", "0a", at: 1), .register("ann", "0b", at: 1), .register("ann", "0c", at: 1)],
+                rules: rules)
+            let devices = try await client.lookUp([query])[0]
+            await client.close()
+            return devices
+        }
+        try await fixture.exchangeCiphertexts(devices[0].key, devices[1].key)
+        try await withClient(fixture, .sample()) { client in
+            let found = try await client.lookUp([query])
+            #expect(found == [[devices[2]]])
+            let rows = try await client.rows(.user("ann", app: nil))
+            #expect(rows.map { $0.details?.identity?.token } == [nil, nil, devices[2].token])
+            // The same registration repairs its row.
+            let replies = try await client.apply([.register("ann", devices[0].token, at: 1)], rules: rules)
+            #expect(replies.map(\.reply) == [.stored])
+            #expect(try await client.lookUp([query]) == [[devices[0], devices[2]]])
+        }
+    }
+
+    private static func closing(_ fixture: any StoreFixture) async throws {
+        let rules = RegistrationRules(now: RegistrationModel.start + 1000)
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            try await client.start()
+            nonisolated(unsafe) let shared = client
+            let work = Task(executorPreference: loop) {
+                await withTaskGroup(of: Bool.self) { group in
+                    for number in 0..<50 {
+                        group.addTask(executorPreference: loop) {
+                            let command = RegistrationCommand.register("ann", "0a", at: Int64(number + 1))
+                            return (try? await shared.apply([command], rules: rules)) != nil
+                        }
+                    }
+                    return await group.reduce(into: 0) { count, _ in count += 1 }
+                }
+            }
+            await client.close()
+            #expect(await work.value == 50)
+            await #expect(throws: StoreFault.self) { try await shared.apply([], rules: rules) }
+            await #expect(throws: StoreFault.self) { try await shared.lookUp([]) }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Crypto
+import EventLoop
+import Registrations
+
+/// A store under test, which is empty at first.
+protocol StoreFixture: Sendable {
+    /// Returns a new reader and a new writer of the store, as another process has them.
+    func open(_ keys: RegistrationKeys, on loop: EpollLoop) throws -> StoreClient
+
+    /// Exchanges `key_id` and `ciphertext` of two rows of the table `registration`. No client is open.
+    func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws
+}
+
+extension RegistrationKeys {
+    /// Keys that are the same in each run.
+    ///
+    /// - Parameter dataKeys: The ids of the data keys.
+    static func sample(dataKeys: [Int] = [1]) throws -> RegistrationKeys {
+        func key(_ byte: Int) -> String { Base64.encode([UInt8](repeating: UInt8(byte), count: keyBytes)) }
+        let list = dataKeys.map { #"{"id":\#($0),"key":"\#(key($0))"}"# }.joined(separator: ",")
+        let file = #"{"index_key":"\#(key(200))","data_keys":[\#(list)]}"#
+        return try RegistrationKeys(json: Array(file.utf8), source: "test")
+    }
+}
