@@ -20,6 +20,7 @@ extension WorkerStatus {
             .member("queues", \.queues, .list(of: Queue.codec.value, "a queue")),
             .optional("queues_seconds_old", \.queuesSecondsOld, .integer),
             .optional("channel_commands", \.channelCommands, ChannelCommands.codec.value),
+            .optional("registrations", \.registrations, Registrations.codec.value),
             .member("breakers", \.breakers, .list(of: OpenBreaker.codec.value, "a breaker")),
             .member("limited_apps", \.limitedApps, .list(of: LimitedApp.codec.value, "a limited app")),
             .member("paused", \.paused, .texts),
@@ -56,6 +57,17 @@ extension WorkerStatus.ChannelCommands {
         [
             .member("consumed", \.isConsuming, .bool),
             .member("replying", \.isReplying, .bool),
+            .member("reasons", \.reasons, .texts),
+        ])
+}
+
+extension WorkerStatus.Registrations {
+    fileprivate static let codec = ObjectCodec(
+        "a state of device registrations", from: Self(), ignoresUnknown: true,
+        [
+            .member("consumed", \.isConsuming, .bool),
+            .member("publishing", \.isPublishing, .bool),
+            .member("storing", \.isStoring, .bool),
             .member("reasons", \.reasons, .texts),
         ])
 }

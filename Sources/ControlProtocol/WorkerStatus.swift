@@ -28,6 +28,9 @@ package struct WorkerStatus: Sendable, Hashable {
     /// The state of channel commands; nil if the worker accepts no commands. The state does not affect ``isReady``,
     /// because pushes need no channel commands.
     package var channelCommands: ChannelCommands?
+    /// The state of device registrations; nil if the worker has no store. The state does not affect ``isReady``, because
+    /// requests to tokens need no store.
+    package var registrations: Registrations?
     /// Open breakers. Of breakers with the same scope in several lanes, only the one that has been open longest is
     /// reported.
     package var breakers: [OpenBreaker] = []
@@ -84,6 +87,25 @@ extension WorkerStatus {
         package init(isConsuming: Bool = false, isReplying: Bool = false, reasons: [String] = []) {
             self.isConsuming = isConsuming
             self.isReplying = isReplying
+            self.reasons = reasons
+        }
+    }
+
+    package struct Registrations: Sendable, Hashable {
+        package var isConsuming = false
+        /// Whether the connection that publishes events and replies works.
+        package var isPublishing = false
+        /// Whether the store accepts changes.
+        package var isStoring = false
+        /// The reasons why commands are not consumed, stored or answered.
+        package var reasons: [String] = []
+
+        package init(
+            isConsuming: Bool = false, isPublishing: Bool = false, isStoring: Bool = false, reasons: [String] = []
+        ) {
+            self.isConsuming = isConsuming
+            self.isPublishing = isPublishing
+            self.isStoring = isStoring
             self.reasons = reasons
         }
     }

@@ -433,9 +433,7 @@ import Testing
         #expect(
             configuration.requestQueues.map(\.name) == ["orders", "orders.0", "orders.1", "orders.2", "bulk"])
         #expect(configuration.requestQueues.map(\.prefetch) == [2, 3, 2, 2, 1000])
-        let topology = WorkerConfiguration.topology(
-            configuration.broker, configuration.retry, configuration.results, nil, hasRegistrations: false)
-        #expect(topology.queues.contains { $0.name == "orders.2" })
+        #expect(configuration.topology.queues.contains { $0.name == "orders.2" })
     }
 
     @Test(arguments: [

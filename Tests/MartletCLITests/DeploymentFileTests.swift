@@ -192,8 +192,7 @@ import YAML
 
     @Test func theTopologyIsAsPrinted() throws {
         let configuration = try Self.configuration("deploy/kubernetes/production/martlet.yaml")
-        let topology = WorkerConfiguration.topology(
-            configuration.broker, configuration.retry, configuration.results, configuration.channels)
+        let topology = configuration.topology
         let cluster = try Self.object("RabbitmqCluster", in: "production/rabbitmq.yaml").root
         let name = try #require(cluster.at(pointer: "/metadata/name")?.string)
         let image = try #require(cluster.at(pointer: "/spec/image")?.string?.firstMatch(of: /:(\d+\.\d+)-/)).output.1

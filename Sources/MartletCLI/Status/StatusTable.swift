@@ -87,16 +87,22 @@ struct StatusTable {
         return status.phase == .running ? "not ready" : status.phase.rawValue
     }
 
-    /// Reasons why workers are unreachable or not ready, and lanes of previous configurations that still have
+    /// Reasons why workers are unreachable or not ready, failures of device registrations, and lanes of previous configurations that still have
     /// unsettled messages.
     private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
             switch line.status {
-            case .success(let status): (status.reasons + Self.retiredLanes(status)).map { "\(status.worker): \($0)" }
+            case .success(let status):
+                (status.reasons + Self.registrations(status) + Self.retiredLanes(status))
+                    .map { "\(status.worker): \($0)" }
             case .failure(let error): ["\(line.address): \(error.message)"]
             }
         }
         return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
+    }
+
+    private static func registrations(_ status: WorkerStatus) -> [String] {
+        status.registrations?.reasons.map { "registrations: \($0)" } ?? []
     }
 
     private static func retiredLanes(_ status: WorkerStatus) -> [String] {

@@ -63,7 +63,8 @@ struct WorkerRoutes {
                 let report = status.pauses.first { $0.target == pause }
                 return "\(pause) is \(report?.text ?? "paused"): \(PauseScope.remedy(of: pause))"
             }
-        let lines = (status.isReady ? ["ok"] : status.reasons) + held
+        let registrations = status.registrations?.reasons.map { "registrations: \($0)" } ?? []
+        let lines = (status.isReady ? ["ok"] : status.reasons) + held + registrations
         return .text(status.isReady ? 200 : 503, lines.map { $0 + "\n" }.joined())
     }
 

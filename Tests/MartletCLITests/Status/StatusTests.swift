@@ -71,6 +71,7 @@ import Text
         status.totals = totals(1, milliseconds: 7)
         status.queues = [.init(name: "push.requests.0", shardOf: "push.requests", messages: 12, consumers: 2)]
         status.channelCommands = .init(isConsuming: true, isReplying: false, reasons: ["no queue"])
+        status.registrations = .init(isConsuming: true, isPublishing: true, isStoring: false, reasons: ["disk full"])
         status.breakers = [.init(route: "key K", code: "Shutdown", sentence: "APNs ends.", secondsOpen: 6)]
         status.limitedApps = [
             .init(bundleID: "com.example.shop", inFlight: 1, waiting: 2, secondsLimited: 3, secondsBehind: 4)
@@ -93,8 +94,9 @@ import Text
             {"bounds_nanoseconds":[\#(list(latency?.bounds))],"counts":[\#(list(latency?.counts))],\#
             "sum_nanoseconds":7000000}},"broker":"rabbit:5672","prefix":"push","queues":[{"name":"push.requests.0",\#
             "shard_of":"push.requests","messages":12,"consumers":2}],"queues_seconds_old":4,"channel_commands":\#
-            {"consumed":true,"replying":false,"reasons":["no queue"]},"breakers":[{"route":"key K","code":"Shutdown",\#
-            "sentence":"APNs ends.","seconds_open":6}],"limited_apps":[{"app":"com.example.shop","in_flight":1,\#
+            {"consumed":true,"replying":false,"reasons":["no queue"]},"registrations":{"consumed":true,\#
+            "publishing":true,"storing":false,"reasons":["disk full"]},"breakers":[{"route":"key K",\#
+            "code":"Shutdown","sentence":"APNs ends.","seconds_open":6}],"limited_apps":[{"app":"com.example.shop","in_flight":1,\#
             "waiting":2,"seconds_limited":3,"seconds_behind":4}],"paused":["key K"],"pauses":[{"target":"key K",\#
             "by":"ana","reason":"rotation","seconds_paused":182}],"certificates":[{"name":"com.example.shop",\#
             "not_after_unix_seconds":1800000000}],"log_lines_dropped":7,"spans_dropped":8,"lanes":[{"lane":0,\#
@@ -187,6 +189,19 @@ import Text
         #expect(commands?["consumed"]?.bool == false && commands?["replying"]?.bool == true)
         #expect(commands?["reasons"]?.elements.compactMap(\.string) == ["queue push.channels is missing"])
         #expect(root["ready"]?.bool == true && root["reasons"]?.count == 0)
+    }
+
+    // Requests to tokens do not need the store.
+    @Test func aFaultOfTheStoreIsShownAndDoesNotAffectReadiness() throws {
+        var status = Self.status()
+        #expect(try JSONDocument(status.json).root["registrations"] == nil)
+        let fault = "the store refuses the login: correct the password"
+        status.registrations = .init(isConsuming: true, isPublishing: true, reasons: [fault])
+        let root = try JSONDocument(status.json).root
+        #expect(root["registrations"]?["storing"]?.bool == false && root["ready"]?.bool == true)
+        let line = StatusTable.Line(address: "a", status: .success(status), difference: nil)
+        let text = StatusTable(lines: [line], seconds: 1, hasColors: false).text
+        #expect(text.contains("\nhost/7/0.1.0: registrations: \(fault)\n"), "\(text)")
     }
 
     @Test(arguments: [(200, "<html>"), (404, #"{"error":"x"}"#), (200, "{}"), (200, "")])
