@@ -154,6 +154,12 @@ let package = Package(
                 "EventLoop", "Text",
             ]),
         library(
+            "RegistrationTools",
+            [
+                "Configuration", "Registrations", "APNSProtocol", "CommandKit", "Crypto", "EventLoop", "Hashing",
+                "JSON", "Text",
+            ]),
+        library(
             "Worker",
             [
                 "Configuration", "ControlProtocol", "Delivery", "RegistrationStores", "Registrations",
@@ -163,10 +169,10 @@ let package = Package(
         library(
             "MartletCLI",
             [
-                "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery", "RegistrationStores",
-                "Registrations", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML",
-                "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop",
-                "CommandKit", "Text", "Threads", "CLinux",
+                "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores", "Registrations", "PostgreSQL",
+                "SQLite", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP",
+                "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS",
+                "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads", "CLinux",
             ]),
         command("martlet", ["MartletCLI"], data: ["martlet.profdata"]),
 
@@ -264,6 +270,9 @@ let package = Package(
             [
                 "TestKit", "MartletCLI", "DeadLetters", "Delivery", "BrokerTopology", "AMQP", "JSON", "EventLoop",
             ]),
+        tests(
+            "RegistrationToolsTests",
+            ["RegistrationTools", "Registrations", "APNSProtocol", "Crypto", "EventLoop", "JSON", "TestKit"]),
         tests(
             "WorkerTests",
             [

@@ -11,7 +11,7 @@ extension ExitCode {
         (.success, "success; worker: stopped after it settled its deliveries"),
         (.failed, "failure: refused by the broker, message not confirmed, document invalid"),
         (.usage, "invalid command line or configuration; nothing started"),
-        (.unreachable, "broker unreachable, or connection lost (a worker waits instead)"),
+        (.unreachable, "broker or registration store unreachable, or connection lost (a worker waits instead)"),
         (
             .timedOut,
             "timeout: --timeout, or a worker's drain deadline (the broker redelivers unacknowledged requests)"

@@ -13,7 +13,8 @@ struct PublishCommand: ConfiguredCommand {
             does; the exit code is then 0 only if all were accepted. While results are missing, print possible causes as
             the broker and this user's workers on this machine show them: no consumer, a pause, an open breaker. A worker
             does not push an accepted id again: --new-id gives each request a new one. Requests are published
-            without validation; only unknown keys inside aps cause a warning on standard error.
+            without validation; only unknown keys inside aps cause a warning on standard error. With --user or --user-file,
+            the requests go to the registered devices of these users, whatever target the files name.
             """,
         operands: "FILE…",
         options: .broker + [
@@ -21,6 +22,9 @@ struct PublishCommand: ConfiguredCommand {
             OptionSyntax(name: "wait", help: "wait for the results and print them"),
             OptionSyntax(name: "new-id", help: "replace the file's id with a new one"),
             OptionSyntax(name: "message-id", value: "ID", help: "message-id to use, for a single file"),
+            .user("user whose devices receive the requests, instead of the target in the file"), .userFile,
+            OptionSyntax(
+                name: "scope", value: "SCOPE", help: "with --user: scope of the registrations, such as an activity"),
             OptionSyntax(
                 name: "queue", value: "NAME",
                 help: "request queue to publish to; required if the configuration has several"),
@@ -38,6 +42,10 @@ struct PublishCommand: ConfiguredCommand {
         var hasNewID = false
         /// The request queue to publish to; nil for the request exchange.
         var queue: String?
+        /// The users that replace the target of each file.
+        var users = UserChoice.none
+        /// The scope of the registrations of `users`; nil to keep the scope of the file.
+        var scope: String?
         /// Whether to wait for the results.
         var waits = false
         var isJSON = false
@@ -60,9 +68,15 @@ struct PublishCommand: ConfiguredCommand {
         if let messageID, messageID.utf8.count > Self.messageIDBytesMax {
             throw UsageError("option --message-id is longer than \(Self.messageIDBytesMax) bytes")
         }
+        let users = try UserChoice(parsed, isRequired: false)
+        if parsed.has("scope"), users == .none { throw UsageError("option --scope requires --user or --user-file") }
+        if users.isStandardInput, parsed.operands.contains("-") {
+            throw UsageError("options --user-file - and FILE - are mutually exclusive")
+        }
         options = Options(
             broker: try BrokerOptions(parsed), files: parsed.operands, messageID: messageID,
-            hasNewID: parsed.has("new-id"), queue: parsed.options["queue"], waits: parsed.has("wait"),
+            hasNewID: parsed.has("new-id"), queue: parsed.options["queue"], users: users,
+            scope: parsed.options["scope"], waits: parsed.has("wait"),
             isJSON: parsed.has("json"),
             timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? Options.timeoutSecondsDefault)
     }
@@ -78,6 +92,12 @@ extension PublishCommand.Options {
         var words = [commands.completed("martlet publish"), "--queue \(Shell.word(queue))"]
         if let messageID { words.append("--message-id \(Shell.word(DeadLetterText.operand(messageID)))") }
         if hasNewID { words.append("--new-id") }
+        switch users {
+        case .none: break
+        case .user(let user): words.append("--user \(Shell.word(user))")
+        case .file(let path): words.append("--user-file \(Shell.word(path))")
+        }
+        if let scope { words.append("--scope \(Shell.word(scope))") }
         if waits { words.append("--wait") }
         if timeoutSeconds != Self.timeoutSecondsDefault { words.append("--timeout \(timeoutSeconds)") }
         if isJSON { words.append("--json") }

@@ -23,8 +23,10 @@ struct PublishSession: Sendable {
                 "martlet: several request queues are configured; run: \(choice.joined(separator: ", or: "))".printable)
             return .usage
         }
-        let files = options.files.compactMap { RequestFile.read($0) }
-        guard !files.isEmpty else { return .failed }
+        guard let users = options.users.users() else { return .failed }
+        let readable = options.files.compactMap { RequestFile.read($0) }
+        guard !readable.isEmpty else { return .failed }
+        let files = users.isEmpty ? readable : readable.map { $0.addressed(to: users, scope: options.scope) }
         let code = CommandLoop.run { await publish(files, on: $0) }
         return files.count == options.files.count ? code : .worse(code, .failed)
     }

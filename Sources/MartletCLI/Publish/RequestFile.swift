@@ -50,6 +50,39 @@ struct RequestFile: Sendable {
         return body
     }
 
+    /// Returns the body with users as its target instead of a device, a channel or other users. Returns a body that is
+    /// not a JSON object unchanged.
+    ///
+    /// - Parameters:
+    ///   - users: one or more.
+    ///   - scope: nil to keep the scope of the file.
+    func addressed(to users: [String], scope: String?) -> RequestFile {
+        guard let root = (try? JSONDocument(body))?.root else { return self }
+        let request = CloudEvent.request(in: root)
+        guard request.kind == .object else { return self }
+        var replaced: Set = ["device_token", "channel_id", "storage_policy", "user", "users"]
+        if scope != nil { replaced.insert("scope") }
+        var json = JSONWriter()
+        json.beginObject()
+        for (key, value) in request.members {
+            guard let name = key.string, !replaced.contains(name) else { continue }
+            json.key(name)
+            json.raw(value.sourceBytes)
+        }
+        if users.count == 1 {
+            json.member("user", users[0])
+        } else {
+            json.beginArray("users")
+            for user in users { json.string(user) }
+            json.endArray()
+        }
+        if let scope { json.member("scope", scope) }
+        json.endObject()
+        var file = self
+        file.body.replaceSubrange(request.sourceRange, with: json.bytes)
+        return file
+    }
+
     /// Returns a message for the request exchange or a queue.
     ///
     /// - Parameter id: the message-id; nil for the id of the body, or for a new UUID if the body has no id.

@@ -8,7 +8,6 @@ final class ProgressLine {
     private static let cells = 24
 
     private let loop: EventLoop
-    private let total: Int
     private let begin: MonotonicTime
     private var timer: TimerToken?
 
@@ -17,18 +16,25 @@ final class ProgressLine {
     /// - Parameters:
     ///   - isJSON: whether JSON lines are written to standard output.
     ///   - count: returns the number of completed items; called periodically.
-    init(on loop: EventLoop, total: Int, isJSON: Bool, _ count: @escaping () -> Int) {
-        self.loop = loop
-        self.total = total
-        begin = loop.now.monotonic
-        if Terminal.error.isTerminal, !(isJSON && Terminal.output.isTerminal) { schedule(count) }
+    convenience init(on loop: EventLoop, total: Int, isJSON: Bool, _ count: @escaping () -> Int) {
+        self.init(on: loop, isJSON: isJSON) { Self.text(count(), of: total, after: $0) }
     }
 
-    private func schedule(_ count: @escaping () -> Int) {
+    /// Creates a line with another text.
+    ///
+    /// - Parameters:
+    ///   - isJSON: whether JSON lines are written to standard output.
+    ///   - text: returns the text after a time; called periodically.
+    init(on loop: EventLoop, isJSON: Bool, _ text: @escaping (Duration) -> String) {
+        self.loop = loop
+        begin = loop.now.monotonic
+        if Terminal.error.isTerminal, !(isJSON && Terminal.output.isTerminal) { schedule(text) }
+    }
+
+    private func schedule(_ text: @escaping (Duration) -> String) {
         timer = loop.schedule(after: .milliseconds(Self.intervalMilliseconds)) { [self] in
-            let elapsed = begin.duration(to: loop.now.monotonic)
-            Terminal.error.passing(Self.text(count(), of: total, after: elapsed))
-            schedule(count)
+            Terminal.error.passing(text(begin.duration(to: loop.now.monotonic)))
+            schedule(text)
         }
     }
 

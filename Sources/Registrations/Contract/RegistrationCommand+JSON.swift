@@ -5,11 +5,13 @@ import JSON
 extension RegistrationCommand {
     /// Returns the body of the command (`schemas/registration.schema.json`). Workers publish `prune` and `suspect`. A
     /// secret.
-    public func body(id: UUIDValue) -> [UInt8] {
+    ///
+    /// - Parameter id: nil for a line of an export, which has no id.
+    public func body(id: UUIDValue?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("command", word.rawValue)
-        json.member("id", id.description)
+        if let id { json.member("id", id.description) }
         switch self {
         case .register(let registration): registration.write(to: &json)
         case .unregister(.token(let address), let at):

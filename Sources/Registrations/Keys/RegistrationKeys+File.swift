@@ -51,12 +51,10 @@ extension RegistrationKeys {
     private static func unreadable(_ path: String, _ code: Int32) -> RegistrationKeysError {
         switch code {
         case ENOENT:
-            let format = #"'{"index_key":"%s","data_keys":[{"id":1,"key":"%s"}]}\n'"#
-            let random = #""$(openssl rand -base64 32)""#
             return RegistrationKeysError(
                 .unreadable,
                 "cannot read keys from \(path): the file does not exist; for a new store, run: "
-                    + "(umask 077; printf \(format) \(random) \(random) > \(Shell.word(path)))")
+                    + "martlet registrations keys \(Shell.operand(path))")
         case EACCES:
             return RegistrationKeysError(
                 .unreadable,

@@ -73,18 +73,34 @@ public struct RegistrationKeys: Sendable, Equatable {
     ///
     /// - Throws: `failed` if the system has no entropy.
     public static func generatedFile() throws(CryptoError) -> [UInt8] {
-        let file = KeyFile(
+        KeyFile(
             indexKey: try SecureRandom.bytes(count: keyBytes),
-            dataKeys: [DataKey(id: dataKeyIDs.lowerBound, key: try SecureRandom.bytes(count: keyBytes))])
-        var json = JSONWriter()
-        KeyFile.codec.write(file, to: &json)
-        return json.bytes + [UInt8(ascii: "\n")]
+            dataKeys: [DataKey(id: dataKeyIDs.lowerBound, key: try SecureRandom.bytes(count: keyBytes))]
+        ).text
+    }
+
+    /// Returns the text of a key file with these keys and a new random data key, which encrypts; nil if the file has
+    /// the maximum number of data keys, or the highest id.
+    ///
+    /// - Throws: `failed` if the system has no entropy.
+    public func fileWithNewDataKey() throws(CryptoError) -> [UInt8]? {
+        guard dataKeys.count < Self.dataKeysMax, let newest = dataKeys.first?.id,
+            Self.dataKeyIDs.contains(newest + 1)
+        else { return nil }
+        let added = DataKey(id: newest + 1, key: try SecureRandom.bytes(count: Self.keyBytes))
+        return KeyFile(indexKey: indexKey, dataKeys: dataKeys.reversed() + [added]).text
     }
 
     /// The members of a key file.
     private struct KeyFile: Sendable {
         var indexKey: [UInt8] = []
         var dataKeys: [DataKey] = []
+
+        var text: [UInt8] {
+            var json = JSONWriter()
+            Self.codec.write(self, to: &json)
+            return json.bytes + [UInt8(ascii: "\n")]
+        }
 
         private static let key = ValueCodec<String>.text.mapped(
             "32 bytes in Base64",

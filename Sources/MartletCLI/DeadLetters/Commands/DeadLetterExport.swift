@@ -48,13 +48,14 @@ struct DeadLetterExport {
                     written.oversized += 1
                     continue
                 }
-                guard await file.write(MessageLine.text(of: next.copy), scan, loop) else {
+                guard await file.write(
+                    MessageLine.text(of: next.copy), on: loop, unless: { scan.isCutShort }) else {
                     return cannotWrite(scan)
                 }
                 written.tags.append(next.message.tag)
                 if !task.options.ids.isEmpty { written.names.formUnion(next.names) }
             }
-            guard await file.finish(scan, loop) else { return cannotWrite(scan) }
+            guard await file.finish(on: loop, unless: { scan.isCutShort }) else { return cannotWrite(scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
                     "martlet: \(written.oversized) dead letters omitted: their bodies exceed "

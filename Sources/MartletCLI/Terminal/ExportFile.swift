@@ -1,11 +1,10 @@
 import CLinux
 import CommandKit
 import Configuration
-import DeadLetters
 import EventLoop
 import Glibc
 
-/// A new file for complete messages, or standard output. Only the owner can read the file.
+/// A new file for complete messages or registrations, or standard output. Only the owner can read the file.
 final class ExportFile {
     private static let flushBytes = 1 << 16
 
@@ -34,19 +33,19 @@ final class ExportFile {
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    /// Appends a line to the buffer, and writes a full buffer. Returns false if the write fails, or if the scan was cut
-    /// short while the reader was slow.
-    func write(_ line: [UInt8], _ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+    /// Appends a line to the buffer, and writes a full buffer. Returns false if the write fails, or if `isOver` returned
+    /// true while the reader was slow.
+    func write(_ line: [UInt8], on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
         buffer += line
         buffer.append(UInt8(ascii: "\n"))
         guard buffer.count >= Self.flushBytes else { return true }
-        return await flush(scan, loop)
+        return await flush(on: loop, unless: isOver)
     }
 
-    /// Writes the remaining lines and flushes the file to the disk. Returns false on failure, or if the scan was cut
-    /// short while the reader was slow.
-    func finish(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
-        guard await flush(scan, loop) else { return false }
+    /// Writes the remaining lines and flushes the file to the disk. Returns false on failure, or if `isOver` returned
+    /// true while the reader was slow.
+    func finish(on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
+        guard await flush(on: loop, unless: isOver) else { return false }
         return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()
     }
 
@@ -59,12 +58,12 @@ final class ExportFile {
         return fsync(descriptor) == 0
     }
 
-    private func flush(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+    private func flush(on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
         defer { buffer.removeAll(keepingCapacity: true) }
         guard descriptor == STDOUT_FILENO else {
             return buffer.withUnsafeBytes { FileWriter.write($0, to: descriptor) }
         }
         var bytes = buffer
-        return await FileWriter.write(&bytes, to: descriptor, on: loop, unless: { scan.isCutShort })
+        return await FileWriter.write(&bytes, to: descriptor, on: loop, unless: isOver)
     }
 }

@@ -1,0 +1,44 @@
+import Configuration
+import EventLoop
+import RegistrationStores
+import Registrations
+import SQLite
+
+extension RegistrationsAccess {
+    /// Reads a configuration.
+    ///
+    /// - Parameter changesStore: false to read a SQLite store beside its worker.
+    /// - Throws: all mistakes in the configuration, or the missing section.
+    init(_ configPath: String, changesStore: Bool) throws(ConfigurationError) {
+        let configuration = try ConfigurationFile(configPath).worker()
+        guard let settings = configuration.registrations else {
+            throw ConfigurationError(mistakes: [Self.missingSection(configPath)])
+        }
+        let environments = configuration.apps.map { app in
+            (app.bundleID, [app.environment] + app.credentials.keys.filter { $0 != app.environment })
+        }
+        self.init(
+            configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax,
+            environments: Dictionary(environments) { first, _ in first },
+            writer: { loop throws(StoreFault) in try Self.writer(settings, changesStore: changesStore, on: loop) })
+    }
+
+    static func missingSection(_ configPath: String) -> ConfigurationError.Mistake {
+        ConfigurationError.Mistake(
+            path: configPath, position: nil,
+            message: "the section registrations is missing; it names the store and its key file")
+    }
+
+    private static func writer(
+        _ settings: WorkerConfiguration.Registrations, changesStore: Bool, on loop: EpollLoop
+    ) throws(StoreFault) -> RegistrationWriter {
+        switch settings.store {
+        case .sqlite(let path):
+            return SQLiteStore(path: path, keys: settings.keys, access: changesStore ? .readWrite : .readOnly)
+                .writer(on: loop)
+        case .postgresql(let url):
+            return try PostgresWriter(
+                loop: loop, url: url, password: { [password = settings.password] in password }, keys: settings.keys)
+        }
+    }
+}

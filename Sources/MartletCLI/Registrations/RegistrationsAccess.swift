@@ -1,0 +1,54 @@
+import APNSProtocol
+import CommandKit
+import Configuration
+import EventLoop
+import RegistrationTools
+import Registrations
+import Text
+
+/// The registration store of a configuration, and the apps whose registrations it may contain.
+struct RegistrationsAccess: Sendable {
+    typealias Writer = @Sendable (EpollLoop) throws(StoreFault) -> RegistrationWriter
+
+    let configPath: String
+    /// Maximum number of registrations of a user in an app.
+    let devicesPerUserMax: Int
+    /// The environments of each app; the first one is the default.
+    private let environments: [String: [APNSEnvironment]]
+    /// Returns a connection to the store, which has not started.
+    let writer: Writer
+
+    init(
+        configPath: String, devicesPerUserMax: Int, environments: [String: [APNSEnvironment]],
+        writer: @escaping Writer
+    ) {
+        (self.configPath, self.devicesPerUserMax) = (configPath, devicesPerUserMax)
+        (self.environments, self.writer) = (environments, writer)
+    }
+
+    /// The violation of a line whose app is not configured, or does not have the environment.
+    func environment(
+        of app: String, _ named: APNSEnvironment?
+    ) throws(CommandViolation) -> APNSEnvironment {
+        guard let served = environments[app], let standard = served.first else {
+            throw CommandViolation(.app, "app", path: "/app", "The app is not in the configuration.")
+        }
+        guard let named else { return standard }
+        guard served.contains(named) else {
+            throw CommandViolation(
+                .app, "environment", path: "/environment",
+                "The configuration has no key or certificate for this environment of the app.")
+        }
+        return named
+    }
+
+    /// Prints the reason why the store did not do its work. Returns its exit code.
+    func report(_ fault: StoreFault) -> ExitCode {
+        let remedy =
+            fault.errorClass == StoreSession.inUseClass
+            ? "; or publish the commands to the registrations queue, from which that worker takes them" : ""
+        let sentence = fault.sentence + remedy
+        Terminal.error.line("martlet: \(CommandAdvice(configPath: configPath).completed(sentence))".printable)
+        return fault.code == .unreachable ? .unreachable : .failed
+    }
+}

@@ -1,0 +1,124 @@
+import CommandKit
+import RegistrationTools
+import Registrations
+import Text
+
+/// The command that ends the suspensions of an app.
+struct RegistrationsUnsuspendCommand: RegistrationsCommand {
+    static let syntax = CommandSyntax(
+        path: ["registrations", "unsuspend"],
+        summary: "Send to an app's suspended registrations again.",
+        discussion: """
+            APNs' responses BadDeviceToken and DeviceTokenNotForTopic on three days suspend a registration. Run this command
+            after you have corrected the cause, such as a wrong environment or topic. It deletes all suspicions of the app,
+            while workers run.
+
+            \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
+            """,
+        options: [.config(isRequired: true), .registrationsApp("the app", isRequired: true), .editFrom, .json])
+    static let changesStore = true
+
+    let configPath: String
+    let app: String
+    let last: Registration.Key?
+    let isJSON: Bool
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        (configPath, app) = (parsed.required("config"), parsed.required("app"))
+        last = try Registration.Key(parsed)
+        isJSON = parsed.has("json")
+    }
+
+    func execute(_ task: RegistrationsTask) async -> ExitCode {
+        await RegistrationsEdit(
+            edit: .unsuspend(app: app), last: last, verb: "unsuspended",
+            command: "martlet registrations unsuspend --config \(Shell.word(configPath)) --app \(Shell.word(app))",
+            isJSON: isJSON
+        ).run(task)
+    }
+}
+
+/// The command that encrypts registrations with the newest data key.
+struct RegistrationsRekeyCommand: RegistrationsCommand {
+    static let syntax = CommandSyntax(
+        path: ["registrations", "rekey"],
+        summary: "Encrypt registrations with the newest data key.",
+        discussion: """
+            First add a data key with `registrations keys --add`, copy the key file to all workers, and restart them. Then
+            run this command, while workers run. Afterwards, delete the old data key from the file. The index key cannot be
+            changed: rows are found by its hashes.
+
+            \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
+            """,
+        options: [.config(isRequired: true), .editFrom, .json])
+    static let changesStore = true
+
+    let configPath: String
+    let last: Registration.Key?
+    let isJSON: Bool
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        configPath = parsed.required("config")
+        last = try Registration.Key(parsed)
+        isJSON = parsed.has("json")
+    }
+
+    func execute(_ task: RegistrationsTask) async -> ExitCode {
+        await RegistrationsEdit(
+            edit: .rekey, last: last, verb: "rekeyed",
+            command: "martlet registrations rekey --config \(Shell.word(configPath))", isJSON: isJSON
+        ).run(task)
+    }
+}
+
+/// An edit of all registrations, with its output.
+private struct RegistrationsEdit {
+    let edit: EditPage.Edit
+    let last: Registration.Key?
+    /// The word for an edited registration in the output.
+    let verb: String
+    /// The command line that begins the edit at the first registration.
+    let command: String
+    let isJSON: Bool
+
+    func run(_ task: RegistrationsTask) async -> ExitCode {
+        let work = StoreEdit(edit, after: last)
+        let progress = ProgressLine(on: task.loop, isJSON: isJSON) { _ in
+            "\(work.readCount) registrations read, \(work.editedCount) \(verb)"
+        }
+        let end = await work.run(in: task.store) { task.interruption.code != nil }
+        progress.end()
+        if isJSON {
+            Terminal.output.line(
+                #"{"event":"summary","\#(verb)":\#(work.editedCount),"unreadable":\#(work.unreadableCount)}"#)
+        } else {
+            Terminal.output.line("\(verb) \(work.editedCount)")
+        }
+        if work.unreadableCount > 0 { RegistrationsText.printUnreadable(work.unreadableCount) }
+        let code: ExitCode
+        switch end {
+        case .complete: return work.unreadableCount == 0 ? .success : .failed
+        case .stopped: code = task.interruption.code ?? .failed
+        case .failed(let fault): code = task.report(fault)
+        }
+        let from = work.last.map { " --from \($0.text)" } ?? ""
+        Terminal.error.line("martlet: to continue, run: \(command)\(from)\(isJSON ? " --json" : "")".printable)
+        return code
+    }
+}
+
+extension OptionSyntax {
+    fileprivate static let editFrom = OptionSyntax(
+        name: "from", value: "KEY", help: "continue after this key, which an interrupted command printed")
+}
+
+extension Registration.Key {
+    /// Reads `--from`; nil without it.
+    fileprivate init?(_ parsed: ParsedArguments) throws(UsageError) {
+        guard let text = parsed.options["from"] else { return nil }
+        guard let key = Registration.Key(text) else {
+            throw UsageError("option --from: expected a key that an interrupted command printed, got '\(text)'")
+        }
+        self = key
+    }
+}

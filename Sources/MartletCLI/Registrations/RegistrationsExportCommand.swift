@@ -1,0 +1,99 @@
+import CommandKit
+import Configuration
+import RegistrationTools
+import Registrations
+import Text
+
+/// The command that writes registrations to a file.
+struct RegistrationsExportCommand: RegistrationsCommand {
+    static let syntax = CommandSyntax(
+        path: ["registrations", "export"],
+        summary: "Write registrations as JSON lines, in the format of `import`.",
+        discussion: """
+            Write live registrations, with whole device tokens and users. A new file gets mode 0600 and must not exist.
+            Without --output, write to standard output; on a terminal only with --reveal. The export contains no ends of
+            registrations and no refusals of APNs.
+
+            \(RegistrationsText.exitCodes)
+            """,
+        options: [
+            .config(isRequired: true), .user("only this user"), .userFile, .registrationsApp("only this app"),
+            OptionSyntax(name: "output", value: "FILE", help: "new file to write (default: standard output)"),
+            OptionSyntax(name: "reveal", help: "permit a terminal as output"),
+        ])
+    static let changesStore = false
+
+    let configPath: String
+    let users: UserChoice
+    let app: String?
+    /// `-` is standard output.
+    let output: String
+    let reveals: Bool
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        configPath = parsed.required("config")
+        users = try UserChoice(parsed, isRequired: false)
+        app = parsed.options["app"]
+        output = parsed.options["output"] ?? "-"
+        reveals = parsed.has("reveal")
+    }
+
+    func execute(_ task: RegistrationsTask) async -> ExitCode {
+        guard output != "-" || reveals || !Terminal.output.isTerminal else {
+            Terminal.error.line(
+                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and users")
+            return .usage
+        }
+        guard let filters = filters() else { return .failed }
+        do throws(ReferenceResolver.ReadFailure) {
+            let file = try ExportFile(output)
+            return await write(filters, to: file, task)
+        } catch {
+            Terminal.error.line("martlet: cannot write \(output): \(error.reason)".printable)
+            return .failed
+        }
+    }
+
+    /// Returns the registrations to write; nil after an error line.
+    private func filters() -> [RegistrationPage.Filter]? {
+        switch users {
+        case .none: [app.map { .app($0) } ?? .all]
+        case .user, .file: users.users()?.map { .user($0, app: app) }
+        }
+    }
+
+    private func write(
+        _ filters: [RegistrationPage.Filter], to file: ExportFile, _ task: RegistrationsTask
+    ) async -> ExitCode {
+        var (written, unreadable, isWriting) = (0, 0, true)
+        let isOver = { task.interruption.code != nil }
+        let progress = ProgressLine(on: task.loop, isJSON: output == "-") { _ in "\(written) registrations" }
+        defer { progress.end() }
+        for filter in filters {
+            let failure = await task.read(filter) { page in
+                for registration in page where registration.details != nil {
+                    guard let command = registration.command else {
+                        unreadable += 1
+                        continue
+                    }
+                    isWriting = await file.write(command.body(id: nil), on: task.loop, unless: isOver)
+                    guard isWriting else { return false }
+                    written += 1
+                }
+                return true
+            }
+            if let failure { return failure }
+            guard isWriting else { break }
+        }
+        isWriting = isWriting ? await file.finish(on: task.loop, unless: isOver) : false
+        progress.end()
+        let place = output == "-" ? "standard output" : output
+        guard isWriting else {
+            Terminal.error.line("martlet: cannot write \(place)".printable)
+            return task.interruption.code ?? .failed
+        }
+        Terminal.error.line("martlet: \(written) registrations written to \(place)".printable)
+        if unreadable > 0 { RegistrationsText.printUnreadable(unreadable) }
+        return unreadable == 0 ? .success : .failed
+    }
+}

@@ -1,0 +1,35 @@
+import CommandKit
+import DeadLetters
+import EventLoop
+import RegistrationTools
+import Registrations
+import Text
+
+/// What a command on registrations needs while it runs: the store, the loop, and the signals. Loop-bound.
+final class RegistrationsTask {
+    let access: RegistrationsAccess
+    let loop: EpollLoop
+    let store: StoreSession
+    let interruption: Interruption
+
+    /// - Throws: the reason why the store cannot be used.
+    init(_ access: RegistrationsAccess, on loop: EpollLoop, _ interruption: Interruption) throws(StoreFault) {
+        (self.access, self.loop, self.interruption) = (access, loop, interruption)
+        store = StoreSession(
+            try access.writer(loop), on: loop, devicesPerUserMax: access.devicesPerUserMax,
+            isStopped: { interruption.code != nil })
+    }
+
+    /// Prints the reason of a failure. Returns its exit code.
+    func report(_ fault: StoreFault) -> ExitCode { interruption.code ?? access.report(fault) }
+
+    /// Reads registrations in pages until all are read or a signal arrives. Returns an exit code after a failure.
+    func read(_ filter: RegistrationPage.Filter, _ body: ([Registration]) async -> Bool) async -> ExitCode? {
+        do throws(StoreFault) {
+            try await store.read(filter) { page in interruption.code == nil ? await body(page) : false }
+        } catch {
+            return report(error)
+        }
+        return interruption.code
+    }
+}

@@ -1,0 +1,64 @@
+import CommandKit
+import Glibc
+
+/// New files, which only their owner can read unless another mode is given.
+enum NewFile {
+    /// The reason why a file cannot be written, in a few words.
+    struct Failure: Error, Equatable {
+        let reason: String
+
+        init(_ code: Int32) {
+            reason = code == EEXIST ? "file exists" : strerror(code).map { String(cString: $0) } ?? "error \(code)"
+        }
+    }
+
+    struct Ownership {
+        var mode: mode_t = ownerOnly
+        /// nil for the user and group of the process.
+        var owner: (user: uid_t, group: gid_t)?
+    }
+
+    private static let ownerOnly: mode_t = 0o600
+
+    /// Writes a new file and flushes it to the disk. Fails if the file exists.
+    static func create(
+        _ path: String, _ bytes: [UInt8], _ ownership: Ownership = Ownership()
+    ) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, ownerOnly)
+        guard descriptor >= 0 else { throw Failure(errno) }
+        defer { close(descriptor) }
+        guard bytes.withUnsafeBytes({ FileWriter.write($0, to: descriptor) }),
+            ownership.owner.map({ fchown(descriptor, $0.user, $0.group) == 0 }) ?? true,
+            fchmod(descriptor, ownership.mode) == 0, fsync(descriptor) == 0
+        else {
+            let failure = Failure(errno)
+            unlink(path)
+            throw failure
+        }
+        syncFolder(of: path)
+    }
+
+    /// Replaces a file, or creates it. A reader finds the previous or the new content, also after a crash.
+    static func replace(
+        _ path: String, with bytes: [UInt8], _ ownership: Ownership = Ownership()
+    ) throws(Failure) {
+        let temporary = path + ".new"
+        unlink(temporary)
+        try create(temporary, bytes, ownership)
+        guard rename(temporary, path) == 0 else {
+            let failure = Failure(errno)
+            unlink(temporary)
+            throw failure
+        }
+        syncFolder(of: path)
+    }
+
+    /// Flushes the folder, because only this flush writes the name of a new file to the disk.
+    private static func syncFolder(of path: String) {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,68 @@
+import CommandKit
+import Configuration
+import Glibc
+import JSON
+
+/// The progress of an import in a file beside the imported file: all lines before its place are in the store or among
+/// the rejects.
+struct ImportCheckpoint: Equatable, Sendable {
+    private static let bytesMax = 4096
+
+    var line = 0
+    var bytes = 0
+    /// The hash of the bytes before the place.
+    var hash = ImportPlace().hash
+    /// The size of the file of rejects. Later rejects are of lines after the place.
+    var rejectBytes = 0
+    var counts = ImportCounts()
+
+    private static let codec = ObjectCodec(
+        "a checkpoint", from: ImportCheckpoint(),
+        [
+            .required("line", \.line, .int(0...Int.max)),
+            .required("bytes", \.bytes, .int(0...Int.max)),
+            .required(
+                "hash", \.hash,
+                ValueCodec<String>.text.mapped(
+                    "a number in hexadecimal digits", read: { UInt64($0, radix: 16) },
+                    write: { String($0, radix: 16) })),
+            .required("reject_bytes", \.rejectBytes, .int(0...Int.max)),
+            .required("counts", \.counts, ImportCounts.codec.value),
+        ])
+
+    static func path(of file: String) -> String { file + ".checkpoint" }
+
+    /// Reads the checkpoint of a file; nil if there is none.
+    ///
+    /// - Throws: if it cannot be read.
+    static func read(of file: String) throws(ImportError) -> ImportCheckpoint? {
+        let path = path(of: file)
+        guard access(path, F_OK) == 0 || errno != ENOENT else { return nil }
+        let text: [UInt8]
+        do throws(ReferenceResolver.ReadFailure) {
+            text = try FileReader.bytes(of: path, bytesMax: bytesMax, refusesPipes: true)
+        } catch {
+            throw ImportError("cannot read \(path): \(error.reason)")
+        }
+        guard let root = try? JSONDocument(text).root, let checkpoint = try? codec.read(root) else {
+            throw ImportError(
+                "cannot read \(path): it is not a checkpoint; run the command without --resume, which imports all lines "
+                    + "again and changes no newer registration")
+        }
+        return checkpoint
+    }
+
+    /// Replaces the checkpoint of a file.
+    func write(of file: String) throws(ImportError) {
+        let path = Self.path(of: file)
+        var json = JSONWriter()
+        Self.codec.write(self, to: &json)
+        do throws(NewFile.Failure) {
+            try NewFile.replace(path, with: json.bytes + [UInt8(ascii: "\n")])
+        } catch {
+            throw ImportError("cannot write \(path): \(error.reason)")
+        }
+    }
+
+    static func remove(of file: String) { unlink(path(of: file)) }
+}

@@ -1,0 +1,141 @@
+package import Registrations
+import Crypto
+import JSON
+
+/// Converts the lines of an import into commands: CSV with a header line, or JSON lines with the members of the
+/// `register` command.
+package struct ImportParser {
+    /// The format of a file. Its first line that is not empty decides: a JSON object, or the header of a CSV file.
+    private enum Format {
+        case undecided
+        case jsonLines
+        case csv([ImportColumn])
+    }
+
+    /// What a line contains.
+    package enum Content: Equatable, Sendable {
+        /// An empty line, or a header.
+        case nothing
+        case command(RegistrationCommand)
+        case violation(CommandViolation)
+    }
+
+    /// Commands of an import have no id.
+    private static let unusedID = UUIDValue(high: 0, low: 0)
+    private static let lineLimits = JSONLimits(bytesMax: ReceivedCommand.bytesMax, depthMax: 4)
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The time of lines without `registered_at`, in UNIX milliseconds.
+    private let registeredAt: Int64?
+    private let environment: ReceivedCommand.EnvironmentLookup
+    private var format = Format.undecided
+
+    /// - Parameter registeredAt: The time of lines without `registered_at`, in UNIX milliseconds.
+    package init(registeredAt: Int64?, environment: @escaping ReceivedCommand.EnvironmentLookup) {
+        (self.registeredAt, self.environment) = (registeredAt, environment)
+    }
+
+    /// Whether all lines were empty so far.
+    var isFormatUndecided: Bool {
+        if case .undecided = format { true } else { false }
+    }
+
+    /// Reads a line. Call this function for each line of the file in order.
+    ///
+    /// - Parameter now: UNIX milliseconds.
+    /// - Throws: if the header is invalid, so that no line can be read.
+    package mutating func content(of line: [UInt8], now: Int64) throws(ImportError) -> Content {
+        var line = line
+        if case .undecided = format, line.starts(with: Self.byteOrderMark) {
+            line.removeFirst(Self.byteOrderMark.count)
+        }
+        guard let first = line.first(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) else {
+            return .nothing
+        }
+        switch format {
+        case .undecided where first != UInt8(ascii: "{"):
+            format = .csv(try ImportColumn.columns(of: line, hasDefaultTime: registeredAt != nil))
+            return .nothing
+        case .undecided, .jsonLines:
+            format = .jsonLines
+            return content(ofBody: completed(line), now)
+        case .csv(let columns):
+            do throws(CommandViolation) {
+                return content(ofBody: try body(line, columns), now)
+            } catch {
+                return .violation(error)
+            }
+        }
+    }
+
+    private func content(ofBody body: [UInt8], _ now: Int64) -> Content {
+        do throws(CommandViolation) {
+            let received = try ReceivedCommand(
+                body, messageID: Self.unusedID, from: .import, now: now, environment: environment)
+            guard case .register = received.command else {
+                throw CommandViolation(
+                    .schema, "const", path: "/command",
+                    "An import contains register commands only; publish other commands to the registrations queue.")
+            }
+            return .command(received.command)
+        } catch {
+            return .violation(error)
+        }
+    }
+
+    /// Returns a line of JSON with the members that it may omit. Returns a line that is not an object unchanged, so that
+    /// its mistake is reported.
+    private func completed(_ line: [UInt8]) -> [UInt8] {
+        guard let root = try? JSONDocument(line, limits: Self.lineLimits).root, root.kind == .object else { return line }
+        var missing: [String] = []
+        if root["command"] == nil { missing.append(#""command":"register""#) }
+        if let registeredAt, root["registered_at"] == nil { missing.append(#""registered_at":\#(registeredAt)"#) }
+        guard !missing.isEmpty else { return line }
+        let text = missing.joined(separator: ",") + (root.count == 0 ? "" : ",")
+        var line = line
+        line.insert(contentsOf: text.utf8, at: root.sourceRange.lowerBound + 1)
+        return line
+    }
+
+    /// Returns the body of the command in a line of CSV. Empty fields are missing members.
+    private func body(_ line: [UInt8], _ columns: [ImportColumn]) throws(CommandViolation) -> [UInt8] {
+        let fields: [String]
+        do throws(CSVLine.Mistake) {
+            fields = try CSVLine.fields(of: line)
+        } catch {
+            throw CommandViolation(.schema, "csv", error.sentence)
+        }
+        guard fields.count == columns.count else {
+            throw CommandViolation(
+                .schema, "csv",
+                "The line has \(fields.count) fields, and the header has \(columns.count) columns.")
+        }
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("command", RegistrationCommand.Word.register.rawValue)
+        var hasTime = false
+        for (column, field) in zip(columns, fields) where !field.isEmpty {
+            json.key(column.rawValue)
+            Self.write(field, of: column, to: &json)
+            hasTime = hasTime || column == .registeredAt
+        }
+        if !hasTime, let registeredAt { json.member("registered_at", registeredAt) }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Writes a field as the type of its member. Writes a field that has another form as a text, so that the validation
+    /// of the command reports it.
+    private static func write(_ field: String, of column: ImportColumn, to json: inout JSONWriter) {
+        switch column {
+        case .registeredAt, .expiresAt:
+            if let time = RegistrationTime.milliseconds(field) ?? Int64(field) {
+                return json.int(time)
+            }
+        case .shared:
+            if let isShared = Bool(field) { return json.bool(isShared) }
+        case .app, .environment, .kind, .scope, .user, .deviceToken, .deviceID, .platform: break
+        }
+        json.string(field)
+    }
+}

@@ -1,0 +1,125 @@
+import Configuration
+package import EventLoop
+import Glibc
+import Registrations
+
+/// A reader of the lines of a file or of standard input (`-`). It holds one line and one chunk of the file.
+package struct ImportReader: ~Copyable {
+    package enum Line: Equatable, Sendable {
+        /// A line without its line end.
+        case text([UInt8])
+        /// A line that is longer than a command may be.
+        case tooLong
+    }
+
+    private static let pollMilliseconds = 10
+    private static let newline = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    private let path: String
+    private let descriptor: Int32
+    /// The size of the file; nil for standard input.
+    package let size: Int?
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+    /// The beginning of an incomplete line, at most one byte more than a line may have.
+    private var partial: [UInt8] = []
+    private var hasPartial = false
+    /// The place after the last line that was returned.
+    package private(set) var place = ImportPlace()
+
+    /// Opens a regular file, or standard input.
+    package init(_ path: String) throws(ImportError) {
+        self.path = path
+        do throws(ReferenceResolver.ReadFailure) {
+            descriptor = try FileReader.open(path, allowsStandardInput: true, refusesPipes: true)
+        } catch {
+            throw Self.unreadable(path, error.reason)
+        }
+        var status = stat()
+        size = path != "-" && fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    deinit {
+        if descriptor != STDIN_FILENO { close(descriptor) }
+    }
+
+    /// Returns the next line; nil after the last line. The loop continues while standard input has no line.
+    ///
+    /// - Parameter isOver: Called repeatedly during the wait; true ends the wait, and the result is nil.
+    package mutating func line(on loop: EventLoop, unless isOver: () -> Bool) async throws(ImportError) -> Line? {
+        while true {
+            if let line = popLine() { return line }
+            guard !isAtEnd else { return rest() }
+            var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&input, 1, 0) == 0 {
+                guard !isOver() else { return nil }
+                await loop.sleep(for: .milliseconds(Self.pollMilliseconds))
+            }
+            try readMore()
+        }
+    }
+
+    /// Reads the lines before a place that an earlier reader reached. Blocks.
+    ///
+    /// - Parameter parser: receives the first lines, which determine the format of the file.
+    /// - Throws: if the file does not begin with the same lines.
+    mutating func skip(to checkpoint: ImportCheckpoint, _ parser: inout ImportParser) throws(ImportError) {
+        while place.line < checkpoint.line {
+            guard let line = popLine() ?? (isAtEnd ? rest() : nil) else {
+                if isAtEnd { break }
+                try readMore()
+                continue
+            }
+            guard parser.isFormatUndecided, case .text(let text) = line else { continue }
+            _ = try parser.content(of: text, now: 0)
+        }
+        guard place.line == checkpoint.line, place.bytes == checkpoint.bytes, place.hash == checkpoint.hash else {
+            throw ImportError(
+                "cannot resume the import of \(path): its first \(checkpoint.line) lines changed since; run the command "
+                    + "without --resume, which imports all lines again and changes no newer registration")
+        }
+    }
+
+    private mutating func popLine() -> Line? {
+        let end = buffer[start...].firstIndex(of: Self.newline)
+        let consumed = buffer[start..<(end.map { $0 + 1 } ?? buffer.count)]
+        hasPartial = hasPartial || !consumed.isEmpty
+        partial += consumed.prefix(ReceivedCommand.bytesMax + 2 - partial.count)
+        place.advance(over: consumed)
+        start += consumed.count
+        guard end != nil else {
+            buffer.removeAll(keepingCapacity: true)
+            start = 0
+            return nil
+        }
+        return takeLine()
+    }
+
+    private mutating func rest() -> Line? { hasPartial ? takeLine() : nil }
+
+    private mutating func takeLine() -> Line {
+        defer {
+            partial.removeAll(keepingCapacity: true)
+            hasPartial = false
+        }
+        place.endLine()
+        if partial.last == Self.newline { partial.removeLast() }
+        if partial.last == Self.carriageReturn { partial.removeLast() }
+        return partial.count > ReceivedCommand.bytesMax ? .tooLong : .text(partial)
+    }
+
+    private mutating func readMore() throws(ImportError) {
+        guard !isAtEnd else { return }
+        do throws(ReferenceResolver.ReadFailure) {
+            isAtEnd = try !FileReader.append(from: descriptor, to: &buffer)
+        } catch {
+            throw Self.unreadable(path, error.reason)
+        }
+    }
+
+    private static func unreadable(_ path: String, _ reason: String) -> ImportError {
+        ImportError("cannot read \(path == "-" ? "standard input" : path): \(reason)")
+    }
+}

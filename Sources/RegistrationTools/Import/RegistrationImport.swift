@@ -1,0 +1,222 @@
+package import EventLoop
+package import Registrations
+
+/// An import of registrations from a file.
+///
+/// One batch is in the store while the next one is read. The checkpoint advances after the store has accepted a batch.
+/// An import that was killed reads the lines after the checkpoint again, and they change nothing.
+///
+/// Loop-bound.
+package final class RegistrationImport {
+    package enum End: Equatable, Sendable {
+        case complete
+        /// `isStopped` returned true.
+        case stopped
+        /// The file, the checkpoint or the rejects cannot be read or written.
+        case failed(ImportError)
+        case storeFailed(StoreFault)
+    }
+
+    package struct Options: Sendable {
+        /// `-` is standard input, which has neither a checkpoint nor a file of rejects.
+        package var path: String
+        /// Whether to continue after the checkpoint beside the file.
+        package var resumes: Bool
+        /// The time of lines without `registered_at`, in UNIX milliseconds.
+        package var registeredAt: Int64?
+        /// Minimum number of lines between two checkpoints.
+        var checkpointLines = 10_000
+
+        package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil) {
+            (self.path, self.resumes, self.registeredAt) = (path, resumes, registeredAt)
+        }
+    }
+
+    /// Lines that are read together.
+    private struct Batch {
+        var commands: [(line: Int, command: RegistrationCommand)] = []
+        var rejects: [ImportReject] = []
+        /// The lines that were read, empty ones included.
+        var lineCount = 0
+        /// The place after the lines.
+        var place = ImportPlace()
+    }
+
+    /// The outcome of a batch.
+    private struct Settled {
+        /// The numbers of the import, this batch included.
+        var counts: ImportCounts
+        var rejects: [ImportReject]
+
+        mutating func add(_ outcomes: [CommandOutcome]) {
+            for outcome in outcomes { counts.add(outcome.reply) }
+        }
+    }
+
+    private let options: Options
+    private let loop: EventLoop
+    /// The store; nil in a dry run.
+    private let store: StoreSession?
+    private let rejected: ([ImportReject]) -> Void
+    private let isStopped: () -> Bool
+    private var parser: ImportParser
+    private var rejects: RejectFile?
+    /// The progress: all lines before it are in the store or among the rejects.
+    private var checkpoint = ImportCheckpoint()
+    private var writtenLine = 0
+
+    /// - Parameters:
+    ///   - store: The store, which is open; nil to only validate the file.
+    ///   - environment: See ``ReceivedCommand``.
+    ///   - rejected: Receives each reject of standard input.
+    ///   - isStopped: Whether to stop after the current batch.
+    package init(
+        _ options: Options, into store: StoreSession?, on loop: EventLoop,
+        environment: @escaping ReceivedCommand.EnvironmentLookup, rejected: @escaping ([ImportReject]) -> Void,
+        isStopped: @escaping () -> Bool = { false }
+    ) {
+        (self.options, self.store, self.loop) = (options, store, loop)
+        (self.rejected, self.isStopped) = (rejected, isStopped)
+        parser = ImportParser(registeredAt: options.registeredAt, environment: environment)
+    }
+
+    /// Returns the path of the rejects of a file.
+    package static func rejectsPath(of file: String) -> String { RejectFile.path(of: file) }
+
+    package var counts: ImportCounts { checkpoint.counts }
+
+    /// The number of completed lines, those before the checkpoint included.
+    package var line: Int { checkpoint.line }
+
+    /// The number of completed bytes.
+    package var bytes: Int { checkpoint.bytes }
+
+    private var isFile: Bool { options.path != "-" }
+
+    /// Runs the import.
+    ///
+    /// - Parameter began: receives the size of the file, and the bytes before the checkpoint, once they are known.
+    package func run(_ began: (_ size: Int?) -> Void = { _ in }) async -> End {
+        do throws(ImportError) {
+            var reader = try ImportReader(options.path)
+            if isFile {
+                if options.resumes, let found = try ImportCheckpoint.read(of: options.path) {
+                    try reader.skip(to: found, &parser)
+                    (checkpoint, writtenLine) = (found, found.line)
+                }
+                rejects = try RejectFile(of: options.path, keeping: checkpoint.rejectBytes)
+                // An import that cannot write its checkpoint must fail before it changes the store.
+                try writeCheckpoint()
+            }
+            began(reader.size)
+            return try await importLines(of: &reader)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func importLines(of reader: inout ImportReader) async throws(ImportError) -> End {
+        var inFlight: (batch: Batch, reply: StoreReply<[CommandOutcome]>?)?
+        while true {
+            // A dry run never waits for the store. Signals and the progress bar need a pause.
+            if store == nil { await loop.sleep(for: .zero) }
+            let next = isStopped() ? nil : try await nextBatch(of: &reader)
+            if let (batch, reply) = inFlight {
+                switch await settle(batch, reply) {
+                case .success(let settled): try advance(to: batch.place, settled)
+                case .failure(let fault):
+                    try writeCheckpoint()
+                    return .storeFailed(fault)
+                }
+            }
+            guard let next else { break }
+            inFlight = (next, next.commands.isEmpty ? nil : store?.submit(next.commands.map(\.command)))
+        }
+        guard isStopped() else {
+            if isFile, store != nil { ImportCheckpoint.remove(of: options.path) }
+            return .complete
+        }
+        try writeCheckpoint()
+        return .stopped
+    }
+
+    /// Reads the lines of a batch; nil at the end of the file.
+    private func nextBatch(of reader: inout ImportReader) async throws(ImportError) -> Batch? {
+        var batch = Batch()
+        let now = loop.now.unixMilliseconds
+        while batch.lineCount < CommandBatch.commandsMax,
+            let line = try await reader.line(on: loop, unless: isStopped)
+        {
+            let number = reader.place.line
+            switch line {
+            case .tooLong: batch.rejects.append(ImportReject(line: number, .tooLong))
+            case .text(let text):
+                switch try parser.content(of: text, now: now) {
+                case .nothing: break
+                case .command(let command): batch.commands.append((number, command))
+                case .violation(let violation): batch.rejects.append(ImportReject(line: number, violation))
+                }
+            }
+            batch.place = reader.place
+            batch.lineCount += 1
+        }
+        return batch.lineCount == 0 ? nil : batch
+    }
+
+    /// Waits until the store has accepted a batch, except commands that it refuses.
+    private func settle(_ batch: Batch, _ reply: StoreReply<[CommandOutcome]>?) async -> Result<Settled, StoreFault> {
+        var settled = Settled(counts: checkpoint.counts, rejects: batch.rejects)
+        if let store, let reply {
+            do throws(StoreFault) {
+                do throws(StoreFault) {
+                    settled.add(try await reply.value())
+                } catch {
+                    try await apply(batch.commands[...], to: store, &settled)
+                }
+            } catch {
+                return .failure(error)
+            }
+        } else {
+            settled.counts.addValid(batch.commands.count)
+        }
+        settled.rejects.sort { $0.line < $1.line }
+        for _ in settled.rejects { settled.counts.addReject() }
+        return .success(settled)
+    }
+
+    /// Applies commands. If the store refuses their values, halves them until the faulty command is alone.
+    private func apply(
+        _ commands: ArraySlice<(line: Int, command: RegistrationCommand)>, to store: StoreSession,
+        _ settled: inout Settled
+    ) async throws(StoreFault) {
+        do throws(StoreFault) {
+            settled.add(try await store.apply(commands.map(\.command)))
+        } catch {
+            guard error.code == .data, let first = commands.first else { throw error }
+            guard commands.count > 1 else { return settled.rejects.append(ImportReject(line: first.line, error)) }
+            let half = commands.startIndex + commands.count / 2
+            try await apply(commands[..<half], to: store, &settled)
+            try await apply(commands[half...], to: store, &settled)
+        }
+    }
+
+    private func advance(to place: ImportPlace, _ settled: Settled) throws(ImportError) {
+        try rejects?.append(settled.rejects)
+        if rejects == nil, !settled.rejects.isEmpty { rejected(settled.rejects) }
+        checkpoint = ImportCheckpoint(
+            line: place.line, bytes: place.bytes, hash: place.hash, rejectBytes: rejects?.bytes ?? 0,
+            counts: settled.counts)
+        if place.line - writtenLine >= options.checkpointLines { try writeCheckpoint() }
+    }
+
+    private func writeCheckpoint() throws(ImportError) {
+        guard isFile, store != nil else { return }
+        try checkpoint.write(of: options.path)
+        writtenLine = checkpoint.line
+    }
+}
+
+extension CommandViolation {
+    fileprivate static let tooLong = CommandViolation(
+        .size, "message_bytes", "The line is longer than \(ReceivedCommand.bytesMax) bytes.")
+}

@@ -1,0 +1,63 @@
+import Crypto
+package import Registrations
+
+/// An edit of all registrations in pages, while workers run. It may stop after each page and continue there.
+package final class StoreEdit {
+    package enum End: Equatable, Sendable {
+        case complete
+        /// `isStopped` returned true.
+        case stopped
+        case failed(StoreFault)
+    }
+
+    private let edit: EditPage.Edit
+    /// The key after which the edit continues; nil at the first page.
+    package private(set) var last: Registration.Key?
+    package private(set) var editedCount = 0
+    /// The number of registrations in the pages before the last one, tombstones included.
+    package private(set) var readCount = 0
+    /// The number of registrations that could not be decrypted, which remain as they are.
+    package private(set) var unreadableCount = 0
+
+    /// - Parameter last: The key after which an earlier edit stopped.
+    package init(_ edit: EditPage.Edit, after last: Registration.Key? = nil) {
+        (self.edit, self.last) = (edit, last)
+    }
+
+    package func run(in store: StoreSession, isStopped: () -> Bool) async -> End {
+        do throws(StoreFault) {
+            repeat {
+                if isStopped() { return .stopped }
+                let page = try await store.edit(edit, after: last)
+                editedCount += page.editedCount
+                unreadableCount += page.unreadableCount
+                guard let next = page.last else { return .complete }
+                last = next
+                readCount += page.rowsMax
+            } while true
+        } catch {
+            return .failed(error)
+        }
+    }
+}
+
+extension Registration.Key {
+    private static let separator: Character = ":"
+
+    /// Reads the text of a key; nil for another text.
+    package init?(_ text: String) {
+        let parts = text.split(separator: Self.separator, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let token = parts.first.flatMap({ UUIDValue($0) }) else { return nil }
+        guard parts.count == 2 else {
+            self.init(token: token)
+            return
+        }
+        guard let slot = UUIDValue(parts[1]) else { return nil }
+        self.init(token: token, slot: slot)
+    }
+
+    /// The key as text for operators. It reveals neither token nor user.
+    package var text: String {
+        slot == Self.unshared ? token.description : "\(token)\(Self.separator)\(slot)"
+    }
+}

@@ -1,0 +1,41 @@
+import Registrations
+
+/// A batch of commands that a task waits for.
+final class AwaitedBatch: CommandBatch {
+    let reply = StoreReply<[CommandOutcome]>()
+
+    override func completed(_ outcomes: [CommandOutcome]) { reply.complete(.success(outcomes)) }
+
+    override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
+}
+
+/// A page of registrations that a task waits for.
+final class AwaitedPage: RegistrationPage {
+    let reply = StoreReply<[Registration]>()
+
+    override func completed(_ registrations: [Registration]) { reply.complete(.success(registrations)) }
+
+    override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
+}
+
+/// A page of edited registrations that a task waits for.
+final class AwaitedEdit: EditPage {
+    struct Outcome: Sendable {
+        /// The last key of the page; nil after the last page.
+        var last: Registration.Key?
+        var editedCount: Int
+        var unreadableCount: Int
+        /// The number of registrations that the page read at most, and exactly unless it is the last one.
+        var rowsMax: Int
+    }
+
+    let reply = StoreReply<Outcome>()
+
+    override func completed(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {
+        reply.complete(
+            .success(
+                Outcome(last: last, editedCount: editedCount, unreadableCount: unreadableCount, rowsMax: rowsMax)))
+    }
+
+    override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
+}

@@ -1,0 +1,124 @@
+package import EventLoop
+package import Registrations
+
+/// The connection of a command to a store. Calls that fail because the store is unreachable are repeated: a repeat
+/// changes nothing.
+///
+/// Loop-bound.
+package final class StoreSession {
+    /// How long `open` waits for the store.
+    package static let openSecondsMax = 15
+    /// How long a call waits for a store that became unreachable.
+    package static let outageSecondsMax = 60
+    private static let retryMilliseconds = 200
+    /// The class of the fault of a SQLite store whose file another process may change. A worker does not end soon.
+    package static let inUseClass = "in-use"
+
+    package let loop: EventLoop
+    private let writer: RegistrationWriter
+    private let devicesPerUserMax: Int
+    /// Whether the command was stopped, so that no call is repeated.
+    private let isStopped: () -> Bool
+
+    /// - Parameters:
+    ///   - writer: The connection, which has not started.
+    ///   - devicesPerUserMax: Maximum number of registrations of a user in an app.
+    package init(
+        _ writer: RegistrationWriter, on loop: EventLoop, devicesPerUserMax: Int,
+        isStopped: @escaping () -> Bool = { false }
+    ) {
+        (self.writer, self.loop, self.devicesPerUserMax) = (writer, loop, devicesPerUserMax)
+        self.isStopped = isStopped
+    }
+
+    /// Connects.
+    ///
+    /// - Throws: if the store is not ready in time, or if it needs an operator first.
+    package func open() async throws(StoreFault) {
+        let opening = Opening(on: loop)
+        writer.start { opening.changed($0) }
+        try await opening.reply.value()
+    }
+
+    package func close() async { await writer.close() }
+
+    /// Applies commands as one transaction. Returns their outcomes in their order.
+    package func apply(_ commands: [RegistrationCommand]) async throws(StoreFault) -> [CommandOutcome] {
+        try await repeating { submit(commands) }
+    }
+
+    /// Begins to apply commands, for a caller that works meanwhile. The call is not repeated.
+    func submit(_ commands: [RegistrationCommand]) -> StoreReply<[CommandOutcome]> {
+        let rules = RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
+        let batch = AwaitedBatch(commands, rules: rules)
+        writer.apply(batch)
+        return batch.reply
+    }
+
+    /// Reads all registrations in pages, and calls `body` for each page until it returns false.
+    package func read(
+        _ filter: RegistrationPage.Filter, _ body: ([Registration]) async -> Bool
+    ) async throws(StoreFault) {
+        var last: Registration.Key?
+        while true {
+            var rowsMax = 0
+            let page = try await repeating {
+                let page = AwaitedPage(filter, after: last)
+                rowsMax = page.rowsMax
+                writer.read(page)
+                return page.reply
+            }
+            guard await body(page), page.count >= rowsMax, let key = page.last?.key else { return }
+            last = key
+        }
+    }
+
+    /// Edits a page of registrations.
+    func edit(_ edit: EditPage.Edit, after key: Registration.Key?) async throws(StoreFault) -> AwaitedEdit.Outcome {
+        try await repeating {
+            let page = AwaitedEdit(edit, after: key)
+            writer.edit(page)
+            return page.reply
+        }
+    }
+
+    private func repeating<Value>(_ call: () -> StoreReply<Value>) async throws(StoreFault) -> Value {
+        let deadline = loop.now.monotonic + .seconds(Self.outageSecondsMax)
+        while true {
+            do throws(StoreFault) {
+                return try await call().value()
+            } catch {
+                guard error.code == .unreachable, !isStopped(), loop.now.monotonic < deadline else { throw error }
+            }
+            await loop.sleep(for: .milliseconds(Self.retryMilliseconds))
+        }
+    }
+}
+
+/// The wait for the first connection.
+private final class Opening {
+    let reply = StoreReply<Void>()
+    private let loop: EventLoop
+    private var timer: TimerToken?
+    private var isOver = false
+    private var last = StoreFault(.unreachable, "the store did not respond in time")
+
+    init(on loop: EventLoop) {
+        self.loop = loop
+        timer = loop.schedule(after: .seconds(StoreSession.openSecondsMax)) { [self] in end(.failure(last)) }
+    }
+
+    func changed(_ fault: StoreFault?) {
+        guard let fault else { return end(.success(())) }
+        last = fault
+        // A retry cannot help before an operator has acted.
+        if fault.code != .unreachable || fault.errorClass == StoreSession.inUseClass { end(.failure(fault)) }
+    }
+
+    private func end(_ result: Result<Void, StoreFault>) {
+        guard !isOver else { return }
+        isOver = true
+        if let timer { loop.cancel(timer) }
+        reply.complete(result)
+    }
+}

@@ -1,0 +1,205 @@
+import APNSProtocol
+import EventLoop
+import JSON
+import Registrations
+import TestKit
+import Testing
+
+@testable import RegistrationTools
+
+/// Export, counts, erasure and edits of a store.
+@Suite struct StoreToolsTests {
+    private static let now: Int64 = 1_750_000_000_000
+
+    @Test func `An imported export gives the same registrations`() async throws {
+        try await onEpollLoop { loop in
+            let (store, session) = try await Self.store(on: loop)
+            let address = TokenAddress(
+                app: "com.example.app", environment: .sandbox, kind: .controls, scope: "lamp", token: "0a0b")
+            let commands = [
+                Self.register("ann", "0a"), Self.register("bob", "0b"), Self.register("bob", "0a", isShared: true),
+                .register(
+                    NewRegistration(
+                        address: address, user: "Zoë, \"Z\"", deviceID: "phone", platform: .ios,
+                        registeredAt: Self.now - 5, expiresAt: Self.now + 10_000_000_000)),
+                .unregister(.user(app: "com.example.app", user: "nobody"), at: Self.now),
+            ]
+            _ = try await session.apply(commands)
+            var lines: [[UInt8]] = []
+            try await session.read(.all) { page in
+                lines += page.compactMap { $0.command?.body(id: nil) }
+                return true
+            }
+            let (other, copy) = try await Self.store(on: loop)
+            var parser = ImportParser(registeredAt: nil) { app, named throws(CommandViolation) in named ?? .production }
+            for line in lines {
+                guard case .command(let command) = try parser.content(of: line, now: loop.now.unixMilliseconds) else {
+                    Issue.record("\(String(decoding: line, as: UTF8.self))")
+                    continue
+                }
+                _ = try await copy.apply([command])
+            }
+            #expect(lines.count == 4)
+            #expect(Self.live(other) == Self.live(store))
+        }
+    }
+
+    @Test func `Pages cover all registrations once`() async throws {
+        try await onEpollLoop { loop in
+            let (store, session) = try await Self.store(on: loop)
+            for first in stride(from: 0, to: 2100, by: 100) {
+                _ = try await session.apply(
+                    (first..<first + 100).map { Self.register("user", ImportHarness.token($0), isShared: true) })
+            }
+            var keys: [Registration.Key] = []
+            try await session.read(.all) { page in
+                keys += page.map(\.key)
+                return true
+            }
+            #expect(keys == keys.sorted() && keys.count == store.rows.count)
+        }
+    }
+
+    @Test func `Groups count live registrations, and those that are suspended`() {
+        var groups = RegistrationGroups(by: [.app, .age])
+        groups.add(Self.row(age: 0), now: Self.now)
+        groups.add(Self.row(age: 8, suspicions: 3), now: Self.now)
+        groups.add(Self.row(age: 9, suspicions: 2), now: Self.now)
+        groups.add(Self.row(age: 400), now: Self.now)
+        var ended = Self.row(age: 1)
+        ended.state = .ended(at: Self.now)
+        groups.add(ended, now: Self.now)
+        #expect(
+            groups.sorted == [
+                RegistrationGroups.Group(values: ["com.example.app", "< 30 d"], count: 2, suspendedCount: 1),
+                RegistrationGroups.Group(values: ["com.example.app", "< 7 d"], count: 1),
+                RegistrationGroups.Group(values: ["com.example.app", ">= 365 d"], count: 1),
+            ])
+        #expect(groups.count == 4 && groups.suspendedCount == 1)
+        // The rows of this test have no identity.
+        #expect(groups.unreadableCount == 4)
+    }
+
+    @Test func `An erasure reports each registration, and keeps older ones out`() async throws {
+        try await onEpollLoop { loop in
+            let (store, session) = try await Self.store(on: loop)
+            let later = loop.now.unixMilliseconds + 120_000
+            _ = try await session.apply([
+                Self.register("ann", "0a"), Self.register("ann", "0b", at: later), Self.register("bob", "0c"),
+            ])
+            let outcome = try await Erasure(user: "ann", app: nil).run(in: session)
+            // The clock of the producer was ahead.
+            #expect(outcome.at == later && outcome.reply == .ended && outcome.events.count == 2)
+            let tokens = outcome.events.compactMap { (try? JSONDocument($0).root)?["device_token"]?.string }
+            #expect(Set(tokens) == ["0a", "0b"])
+            _ = try await session.apply([Self.register("ann", "0a", at: later)])
+            #expect(Self.live(store).count == 1)
+            // Workers publish the events.
+            #expect(store.events.count == 2)
+            let again = try await Erasure(user: "ann", app: nil).run(in: session)
+            #expect(again.events.isEmpty)
+        }
+    }
+
+    @Test func `An erasure of one app changes no other app`() async throws {
+        try await onEpollLoop { loop in
+            let (store, session) = try await Self.store(on: loop)
+            _ = try await session.apply([
+                Self.register("ann", "0a"), Self.register("ann", "0b", app: "com.example.other"),
+            ])
+            #expect(try await Erasure(user: "ann", app: "com.example.other").run(in: session).events.count == 1)
+            #expect(Self.live(store).values.map(\.app) == ["com.example.app"])
+        }
+    }
+
+    @Test func `An edit that was stopped continues after its last key`() async throws {
+        try await onEpollLoop { loop in
+            let (store, session) = try await Self.store(on: loop)
+            for first in stride(from: 0, to: 2500, by: 250) {
+                let tokens = (first..<first + 250).map { ImportHarness.token($0) }
+                _ = try await session.apply(tokens.map { Self.register($0, $0) })
+                let refusal = APNSRefusal(status: 400, reason: "BadDeviceToken", timestamp: Self.now)
+                _ = try await session.apply(tokens.map { .suspect(Self.address($0), refusal) })
+            }
+            let first = StoreEdit(.unsuspend(app: "com.example.app"))
+            var pages = 0
+            let end = await first.run(in: session) {
+                defer { pages += 1 }
+                return pages == 1
+            }
+            #expect(end == .stopped && first.editedCount == 1000 && first.readCount == 1000)
+            let key = try #require(first.last)
+            #expect(Registration.Key(key.text) == key)
+            let second = StoreEdit(.unsuspend(app: "com.example.app"), after: key)
+            #expect(await second.run(in: session) { false } == .complete)
+            #expect(second.editedCount == 1500)
+            let suspicionCount = store.rows.values.count { $0.details?.suspicion != nil }
+            #expect(suspicionCount == 0)
+        }
+    }
+
+    @Test func `A store that is unreachable or refuses is reported`() async throws {
+        try await onEpollLoop { loop in
+            let (store, session) = try await Self.store(on: loop)
+            let fault = StoreFault(.refused, "the disk is full")
+            store.fault = fault
+            #expect(await StoreEdit(.rekey).run(in: session) { false } == .failed(fault))
+            let other = StoreSession(store.writer(), on: loop, devicesPerUserMax: 1)
+            await #expect(throws: fault) { try await other.open() }
+        }
+    }
+
+    @Test func `Keys of rows are read as they are written`() throws {
+        #expect(Registration.Key("x") == nil && Registration.Key("") == nil)
+        let text = "00000000-0000-0001-0000-000000000002"
+        #expect(Registration.Key(text)?.text == text)
+        #expect(Registration.Key("\(text):\(text)")?.text == "\(text):\(text)")
+        #expect(Registration.Key("\(text):") == nil)
+    }
+
+    private static func store(on loop: EpollLoop) async throws -> (SimulatedStore, StoreSession) {
+        let store = try SimulatedStore(
+            on: loop, keys: RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "test"))
+        let session = StoreSession(store.writer(), on: loop, devicesPerUserMax: 10_000)
+        try await session.open()
+        return (store, session)
+    }
+
+    private static func address(_ token: String, app: String = "com.example.app") -> TokenAddress {
+        TokenAddress(app: app, environment: .production, kind: .device, scope: nil, token: token)
+    }
+
+    private static func register(
+        _ user: String, _ token: String, app: String = "com.example.app", at time: Int64 = now, isShared: Bool = false
+    ) -> RegistrationCommand {
+        .register(
+            NewRegistration(
+                address: address(token, app: app), user: user, registeredAt: time, isShared: isShared))
+    }
+
+    /// The live rows by token and user, without the keys that differ between stores.
+    private static func live(_ store: SimulatedStore) -> [String: NewRegistration] {
+        var rows: [String: NewRegistration] = [:]
+        for row in store.rows.values {
+            if case .register(let registration)? = row.command {
+                rows["\(registration.address.token) \(registration.user)"] = registration
+            }
+        }
+        return rows
+    }
+
+    private static func row(age days: Int64, suspicions: Int = 0) -> Registration {
+        let zero = Registration.Key.unshared
+        return Registration(
+            key: Registration.Key(token: zero), app: "com.example.app", environment: .production, kind: .device,
+            registeredAt: now - days * 86_400_000, deviceKey: nil,
+            state: .live(
+                Registration.Details(
+                    userKey: zero, identity: nil,
+                    suspicion: suspicions > 0 ? Suspicion(count: suspicions, since: now) : nil)))
+    }
+}
+
+extension NewRegistration {
+    fileprivate var app: String { address.app }
+}
