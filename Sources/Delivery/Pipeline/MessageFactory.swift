@@ -45,7 +45,7 @@ struct MessageFactory {
             return nil
         }
         return RefusalCommand(finalOutcome, record, app: record.bundleID(apps)) {
-            TokenParts(of: record.delivery, worker: identity, registrationLimits)
+            record.fanoutOrigin.map { TokenParts($0) } ?? TokenParts(of: record.delivery, registrationLimits)
         }
     }
 

@@ -64,7 +64,7 @@ extension CommandViolation.Class {
             case .json: .json
             case .schema: .schema
             case .limit: .limit
-            case .app: .app
+            case .app, .registration: .app
             case .size: .size
             }
     }

@@ -64,25 +64,20 @@ struct TokenParts {
     /// nil if tokens of the kind have no scope.
     let scope: String?
 
+    /// Takes the parts from the request to users from which a worker made the request.
+    init(_ origin: FanoutOrigin) {
+        (kind, scope) = (origin.kind, origin.scope)
+    }
+
     /// Reads a request; nil if its push type has no kind of token, or its scope is unknown.
-    ///
-    /// The scope is in the payload, in a request to a user, or in the header that a worker wrote into the request to
-    /// one of the user's devices.
-    init?(of delivery: IncomingMessage, worker: WorkerIdentity, _ limits: JSONLimits) {
+    init?(of delivery: IncomingMessage, _ limits: JSONLimits) {
         guard let document = try? JSONDocument(delivery.body, limits: limits) else { return nil }
         let request = CloudEvent.request(in: document.root)
-        let aps = request["payload"]?["aps"]
         guard let pushType = request["push_type"]?.string.flatMap({ PushType(rawValue: $0) }),
-            let kind = TokenKind(pushType, event: aps?["event"]?.string)
+            let kind = TokenKind(pushType, request: request)
         else { return nil }
         self.kind = kind
-        switch kind.scopeRule {
-        case .none: scope = nil
-        case .inPayload: scope = aps?["attributes-type"]?.string
-        case .inRequest:
-            let header = delivery.properties.header(MessageHeaderName.scope)?.stringValue
-            scope = (worker.published(delivery.properties) ? header : nil) ?? request["scope"]?.string
-        }
+        scope = kind.scopeRule == .none ? nil : kind.scope(of: request)
         if kind.scopeRule != .none {
             guard let scope, Self.scopeBytes.contains(scope.utf8.count) else { return nil }
         }

@@ -149,12 +149,17 @@ import Testing
         #expect(try fixture.command() == nil)
     }
 
-    @Test func `A worker's header names the scope`() throws {
+    @Test func `A worker's headers name the scope`() throws {
+        var headers = FieldTable()
+        let id = UUIDValue(high: 1, low: 2)
+        FanoutOrigin(
+            requestID: id, user: "ann", registration: id, registeredAtMilliseconds: 1, expandedAtMilliseconds: 2,
+            isOnlyDevice: false, kind: .liveactivity, scope: "ride 1"
+        ).append(to: &headers)
         let message = Self.message(
-            #"{"push_type":"liveactivity","payload":\#(Self.update)}"#, userID: "worker",
-            headers: [MessageHeaderName.scope: .string("ride 1")])
+            #"{"push_type":"liveactivity","payload":\#(Self.update)}"#, userID: "worker", headers: headers)
         func parts(user: String?) -> TokenParts? {
-            TokenParts(of: message, worker: WorkerIdentity(name: "w", user: user), JSONLimits())
+            FanoutOrigin(message.properties, trusting: WorkerIdentity(name: "w", user: user)).map { TokenParts($0) }
         }
         #expect(parts(user: "worker")?.scope == "ride 1")
         #expect(parts(user: "worker")?.kind == .liveactivity)
@@ -173,7 +178,7 @@ import Testing
     ) throws {
         let scopeMember = member.map { #","scope":"\#($0)""# } ?? ""
         let message = Self.message(#"{"push_type":"\#(pushType)"\#(scopeMember),"payload":\#(Self.quiet)}"#)
-        let parts = TokenParts(of: message, worker: WorkerIdentity(name: "w", user: nil), JSONLimits())
+        let parts = TokenParts(of: message, JSONLimits())
         #expect(parts?.kind == kind && parts?.scope == scope)
     }
 
