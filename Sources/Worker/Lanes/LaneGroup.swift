@@ -67,7 +67,8 @@ final class LaneGroup: @unchecked Sendable {
             configuration.completeRemedy = environment.commands.completed
             let thread = try LaneThread()
             try thread.start(
-                configuration, connectors: components.laneConnectors[index], tokens: tokens, in: environment,
+                configuration, connectors: components.laneConnectors[index], tokens: tokens, store: store,
+                in: environment,
                 reporter: LaneReporter(lane: index, group: self, loop: environment.loop, handler: handler))
             for pause in pauses { thread.pause(pause.scope, true) { _ in } }
             return thread

@@ -2,14 +2,18 @@ import APNS
 import Configuration
 import Delivery
 import EventLoop
+import RegistrationStores
+import Registrations
 import Telemetry
 import Threads
 
 /// A lane and its thread.
 ///
-/// `@unchecked Sendable`: only the thread of `loop` uses `lane`, `reporter` and `isDraining`.
+/// `@unchecked Sendable`: only the thread of `loop` uses the variables, after `start` has set the reader.
 final class LaneThread: @unchecked Sendable {
     let loop: EpollLoop
+    /// The lane's connection to the store, from `start` to the creation of the lane.
+    private var reader: RegistrationReader?
     private var lane: Lane?
     private var reporter: LaneReporter?
     private var isDraining = false
@@ -23,12 +27,16 @@ final class LaneThread: @unchecked Sendable {
 
     /// Starts the thread, and starts the lane on the thread.
     ///
-    /// - Parameter reporter: receives the reports of the lane until its thread ends.
-    /// - Throws: if the system has no thread left. The reporter is not called in this case.
+    /// - Parameters:
+    ///   - store: nil if the configuration has no store.
+    ///   - reporter: receives the reports of the lane until its thread ends.
+    /// - Throws: if the system has no thread left, or the store creates no reader. The reporter is not called in this
+    ///   case.
     func start(
         _ configuration: LaneConfiguration, connectors: LaneConnectors, tokens: [Credential.Name: TokenSupply],
-        in environment: LaneEnvironment, reporter: LaneReporter
+        store: RegistrationStore?, in environment: LaneEnvironment, reporter: LaneReporter
     ) throws(TransportError) {
+        reader = try store?.connection { store throws(StoreFault) in try store.reader(on: loop) }
         let (counters, duplicates) = (LaneCounters(environment.metrics), environment.duplicates)
         let (log, spanReceiver) = (environment.log, environment.spanReceiver)
         do {
@@ -43,7 +51,8 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: connectors.connectors(on: loop), tokens: tokens,
-                counters: counters, duplicates: duplicates, log: log, onSpans: spanReceiver,
+                counters: counters, duplicates: duplicates, log: log, registrations: reader.take(),
+                onSpans: spanReceiver,
                 onStateChange: { reporter.stateChanged($0) })
             self.lane = lane
             self.reporter = reporter
