@@ -43,7 +43,7 @@ extension SQLiteError {
         case SQLITE_NOMEM: (.memory, "memory is exhausted")
         case SQLITE_INTERRUPT: (.interrupted, "the statement was interrupted because its thread ends")
         case SQLITE_CONSTRAINT: (.constraint, "a value violates a constraint of its table")
-        case SQLITE_TOOBIG, SQLITE_MISMATCH: (.value, "a value is too large or has another type than its column")
+        case SQLITE_TOOBIG, SQLITE_MISMATCH: (.value, "a value is too large or does not have the type of the column")
         default: (.statement, "a table or column is missing, or the statement is invalid")
         }
     }

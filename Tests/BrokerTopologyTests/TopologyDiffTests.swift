@@ -79,7 +79,7 @@ import Testing
             }.map { String($0.prefix { $0 != "," }) } == [
                 "missing binding of push.expired to push.dlx.sort by x-first-death-reason=expired x-match=all-with-x: run "
                     + "martlet topology apply",
-                "differs binding of push.dead to push.dlx: it belongs to another configuration or version",
+                "differs binding of push.dead to push.dlx: the binding belongs to another configuration or version",
             ])
     }
 
@@ -101,7 +101,8 @@ import Testing
     @Test func unboundedResultQueuesNeedAPolicy() {
         let faults = faults { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
         #expect(faults.count == 1)
-        #expect(faults[0].contains("it can grow without bounds; a policy sets bounds without deleting the queue"))
+        #expect(
+            faults[0].contains("the queue can grow without bounds; a policy sets bounds without deleting the queue"))
         let command = #"'push.results-bounds' '^push\.results$' '{"message-ttl":259200000,"max-length":1000000}'"#
         #expect(faults[0].hasSuffix(command))
         let bounded = self.faults { snapshot in
@@ -172,7 +173,7 @@ import Testing
         snapshot.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
         #expect(
             faults(snapshot, topology) == [
-                "missing policy push-deliveries: without it, RabbitMQ 4.0 removes messages that were requeued too often from "
+                "missing policy push-deliveries: without the policy, RabbitMQ 4.0 removes messages that were requeued too often from "
                     + "push.quarantine, push.expired, push.dead; run martlet topology apply"
             ])
         let texts = topology.policies(of: BrokerVersion(4, 0))[0].texts

@@ -300,7 +300,7 @@ import Testing
         let document = try folder.write("document", #"{"b":1,"c":"x","d":1}"#)
         let missing = try await martlet("validate", "--json", "--schema", schema, document)
         #expect(missing.status == .exited(2) && missing.output == [])
-        #expect(missing.errors.joined().contains("which was not given: pass its file or folder as --resource"))
+        #expect(missing.errors.joined().contains("which was not given: pass the file or folder as --resource"))
 
         // A named resource may be a pipe, which can be read only once.
         let piped = try await ChildProcess.run([

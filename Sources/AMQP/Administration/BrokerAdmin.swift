@@ -66,7 +66,7 @@ public final class BrokerAdmin: ChannelHandler {
         guard channel.isUsable else { throw AMQPError(.connectionLost, "the connection to the broker is not open") }
         guard channel.send(method) else {
             throw AMQPError(
-                .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",
+                .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit into one frame",
                 isRetriable: false)
         }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [self] in

@@ -67,7 +67,7 @@ extension Options {
         adminHostNames = parsed.lists["admin-host"] ?? []
         readFilesAndState(parsed)
         guard (certificateFile == nil) == (privateKeyFile == nil) else {
-            throw UsageError("--certificate and --private-key require each other")
+            throw UsageError("options --certificate and --private-key require each other")
         }
         unregisteredPrefixes = parsed.lists["unregistered-prefix"] ?? []
         if let wrong = unregisteredPrefixes.first(where: { !Self.isTokenPrefix($0) }) {

@@ -86,7 +86,7 @@ public struct QueueConditions: Sendable {
         if exchanges.contains(names.resultsExchange) || exchanges.contains(names.unroutedExchange) {
             return "results cannot be published, and workers stop consuming"
         }
-        return "workers cannot publish to it, and stop consuming"
+        return "workers cannot publish to the queue, and stop consuming"
     }
 }
 

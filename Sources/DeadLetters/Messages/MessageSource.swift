@@ -46,9 +46,9 @@ package enum MessageSource: Equatable, Sendable {
     /// A remedy if the scan window is smaller than the queue.
     package var roomAdvice: String {
         switch self {
-        case .deadLetters: "redrive or drop some of them first"
-        case .unrouted: "replay some of them first"
-        case .waits: "bring some of them back first"
+        case .deadLetters: "redrive or drop some dead letters first"
+        case .unrouted: "replay some results first"
+        case .waits: "bring some requests back first"
         }
     }
 

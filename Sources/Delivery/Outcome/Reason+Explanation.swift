@@ -6,7 +6,7 @@ extension Reason {
     var explanation: StaticString? {
         switch self {
         case .badCertificate:
-            "APNs does not accept the certificate: create a new one in Apple's developer account."
+            "APNs does not accept the certificate: create a new certificate in Apple's developer account."
         case .badCertificateEnvironment:
             "The certificate is for the other environment: configure one for this environment."
         case .badChannelID: "The channel ID is malformed: use channel_id as APNs returned it."
@@ -29,7 +29,8 @@ extension Reason {
             "The device token belongs to another app: send the request with the bundle ID of that app, or remove the token."
         case .duplicateHeaders: "A header was sent twice: check whether a proxy changes requests."
         case .expiredProviderToken: "The provider token is too old: set the clock of the worker's machine by NTP."
-        case .expiredToken: "The device token has expired: remove it, and use the one that the app receives next."
+        case .expiredToken:
+            "The device token has expired: remove the token, and use the next token that the app receives."
         case .featureNotEnabled:
             "Broadcasts are not enabled for the app: enable the capability at its identifier in Apple's developer account."
         case .forbidden: "APNs refuses the credential for this action: check the key in Apple's developer account."
@@ -53,13 +54,13 @@ extension Reason {
         case .shutdown: "APNs shut the connection down: send the request again."
         case .tooManyProviderTokenUpdates:
             "The provider token of the key changed too often: use a separate key for each sender, and wait 20 minutes."
-        case .tooManyRequests: "The device received too many requests: send fewer to the same device token."
+        case .tooManyRequests: "The device received too many requests: send fewer requests to the same device token."
         case .topicDisallowed:
             "Pushes to this topic are not allowed: check that the app belongs to the key's team and has push enabled."
         case .topicMismatch: "The certificate is not for this topic: configure the certificate of this app."
         case .unregistered: "The device token is no longer active: remove it."
         case .unrelatedKeyIDInToken:
-            "The key belongs to another team than earlier tokens of the connection: check key_id and team_id."
+            "The key and earlier tokens of the connection belong to different teams: check key_id and team_id."
         case .unknown: nil
         }
     }

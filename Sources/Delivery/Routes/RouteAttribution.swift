@@ -108,8 +108,8 @@ extension HoldReason {
         self.init(
             Self.unansweredCode,
             "Connections open, but end before a push on them is answered (\(error.message)). If another credential "
-                + "works at this endpoint, check that this one was not revoked and is for this environment. Otherwise "
-                + "check that apns.endpoints names APNs, and check any proxy or firewall on the path.")
+                + "works at this endpoint, check that this credential was not revoked and is for this environment. "
+                + "Otherwise check that apns.endpoints names APNs, and check any proxy or firewall on the path.")
     }
 
     fileprivate init(_ answer: PushAnswer) {
@@ -134,6 +134,6 @@ extension HoldReason {
     }
 
     fileprivate init(failing answer: PushAnswer) {
-        self.init("failing", "\(answer.summary) Several requests over several connections got such answers.")
+        self.init("failing", "\(answer.summary) Several requests over several connections received such answers.")
     }
 }

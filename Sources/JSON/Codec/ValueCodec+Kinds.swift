@@ -46,7 +46,7 @@ extension ValueCodec where Value == String {
             reader: { json, name throws(InputError) in
                 if let text = json.string, byteCount.contains(text.utf8.count) { return text }
                 // YAML parses unquoted digits as a number.
-                let remedy = json.kind == .number ? "; put it in quotes" : ""
+                let remedy = json.kind == .number ? "; write the value in quotes" : ""
                 throw InputError("\(name) must be \(form)\(remedy)", node: json.nodeIndex)
             }, writer: { value, json in json.string(value) })
     }

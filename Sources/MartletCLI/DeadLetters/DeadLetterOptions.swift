@@ -135,7 +135,7 @@ extension DeadLetterOptions {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
             guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
                 throw UsageError(
-                    "option --delivery-limit: each scan counts as a failed delivery; the limit must exceed "
+                    "option --delivery-limit: each scan counts as a failed delivery; the limit must be above "
                         + "\(DeadLetterScan.deliveriesSpared)")
             }
         } else if !isDeliveryLimitAssumed || source == .waits {

@@ -33,8 +33,8 @@ extension DeadLetterOptions {
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(
-            ("martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit; lower the option or, if you "
-                + "have just changed the policy, wait a few seconds and run the command again").printable)
+            ("martlet: \(queue): the delivery limit is \(count), lower than --delivery-limit; lower the option or, if "
+                + "you have just changed the policy, wait a few seconds and run the command again").printable)
         return false
     }
 }

@@ -86,7 +86,8 @@ enum APNsFinding: Equatable {
                 remedy: credential.isKey
                     ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and that this "
                         + "machine's clock is correct"
-                    : "if it has expired or was revoked, create a new one in Apple's developer account")
+                    : "if the certificate has expired or was revoked, create a new certificate in Apple's developer "
+                        + "account")
         case .environment(let reason):
             return .failure(
                 check, "\(place): \(credential) is not valid in this environment (\(reason))",

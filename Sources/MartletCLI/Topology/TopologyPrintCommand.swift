@@ -8,10 +8,11 @@ struct TopologyPrintCommand: ConfiguredCommand {
         path: ["topology", "print"],
         summary: "Print the exchanges, queues and bindings without connecting.",
         discussion: """
-            Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl script, or
-            objects of the messaging topology operator. The last two contain the permissions of each user. No password is
-            printed, and only a password in amqp.url is read. --broker adds the declarations that disable the delivery limit
-            of RabbitMQ 4.0 and later, which discards a message after more than 20 requeues.
+            Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl
+            script, or objects of the messaging topology operator. The script and the objects contain the permissions of
+            each user. No password is printed, and only a password in amqp.url is read. --broker adds the declarations
+            that disable the delivery limit of RabbitMQ 4.0 and later, which discards a message after more than 20
+            requeues.
             """,
         options: [
             .config(), .prefix,

@@ -9,12 +9,12 @@ struct WatchCommand: ConfiguredCommand {
         path: ["watch"],
         summary: "Print results and dead letters as they are published.",
         discussion: """
-            The command consumes copies from a temporary queue, so that consumers of results miss nothing. It prints
-            only messages that are published after it reports that it is listening. Several filters must all match. AGE
-            is the time since the outcome was determined, or since the request was dead-lettered. A reason is printed on
-            a separate line. On a terminal, q quits. On a narrow terminal, columns are shortened or omitted; in a pipe
-            or file, nothing is cut. With --json, print one line per message: the columns, and the message with its
-            properties, headers and body. A body that is not JSON is encoded in base64.
+            The command consumes copies from a temporary queue, so that consumers of results miss nothing. Messages
+            published before the command reports that it is listening are not printed. Several filters must all match.
+            AGE is the time since the outcome was determined, or since the request was dead-lettered. A reason is
+            printed on a separate line. On a terminal, q quits. On a narrow terminal, columns are shortened or omitted;
+            in a pipe or file, nothing is cut. With --json, print one line per message: the columns, and the message
+            with its properties, headers and body. A body that is not JSON is encoded in base64.
             """,
         options: .broker + [
             .json,

@@ -267,7 +267,8 @@ import Testing
             try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[\#(channel)]}"#)
             try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
             try await simulator.expect(
-                "DELETE", path, is: #"{"error":"app com.example.app has no such channel in sandbox"}"#, status: 404)
+                "DELETE", path, is: #"{"error":"app com.example.app has no channel with this ID in sandbox"}"#,
+                status: 404)
             _ = try await simulator.request("PUT", path, #"{"storage_policy":1}"#)
             _ = try await simulator.request("PUT", app, "{}")
             try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[]}"#)

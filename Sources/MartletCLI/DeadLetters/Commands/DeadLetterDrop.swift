@@ -44,7 +44,8 @@ struct DeadLetterDrop {
         if task.options.isJSON {
             Terminal.output.line(#"{"event":"summary","dropped":\#(dropped)}"#)
         } else {
-            Terminal.output.line("dropped \(dropped) of \(scan.seen); they are in \(task.options.file)".printable)
+            Terminal.output.line(
+                "dropped \(dropped) of \(scan.seen) dead letters; file: \(task.options.file)".printable)
         }
     }
 

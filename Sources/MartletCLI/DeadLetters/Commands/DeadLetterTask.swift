@@ -174,7 +174,7 @@ struct DeadLetterTask: Sendable {
             return .failed
         case .tooLong:
             line(
-                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues unacknowledged "
+                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, because RabbitMQ requeues unacknowledged "
                     + "messages after 30 minutes: run the command again for the rest")
             return .timedOut
         case .interrupted(let signal):

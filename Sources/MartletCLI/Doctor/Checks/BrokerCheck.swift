@@ -7,7 +7,10 @@ extension DoctorCheck {
     /// The check that looks up the name of each host, connects and logs in.
     static let broker = DoctorCheck(name: "broker", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker else {
-            return [.unseen("broker", "the broker settings are missing or have mistakes", remedy: "correct them first")]
+            return [
+                .unseen(
+                    "broker", "the broker settings are missing or have mistakes", remedy: "correct the settings first")
+            ]
         }
         let endpoints = broker.url.endpoints
         await findings.collect(endpoints.map(\.description)) { index in
@@ -21,7 +24,7 @@ extension DoctorCheck {
         return [
             .failure(
                 "broker", "none of the \(endpoints.count) hosts accepts this worker",
-                remedy: "repair one of them; a worker needs only one")
+                remedy: "repair one host; a worker needs only one")
         ]
     }
 

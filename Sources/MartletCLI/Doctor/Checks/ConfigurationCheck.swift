@@ -11,6 +11,6 @@ extension DoctorCheck {
         let warnings = context.configuration?.warnings ?? []
         let apps = context.configuration?.apps.count ?? 0
         return [.ok("configuration", "\(context.path), with \(apps) \(apps == 1 ? "app" : "apps")")]
-            + warnings.map { .warning("configuration", $0, remedy: "change it if it is not intended") }
+            + warnings.map { .warning("configuration", $0, remedy: "change the configuration if this is not intended") }
     }
 }

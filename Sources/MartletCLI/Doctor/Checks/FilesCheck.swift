@@ -26,7 +26,7 @@ extension DoctorCheck {
         guard warnings.isEmpty else { return warnings }
         let trusted = user == 0 ? "their owners and groups" : "root, this user and their groups"
         return [
-            .ok("files", "\(places.count) files; only \(trusted) can change them or read their secrets")
+            .ok("files", "\(places.count) files; only \(trusted) can change these files or read their secrets")
         ]
     }
 

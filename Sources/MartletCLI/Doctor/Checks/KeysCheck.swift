@@ -8,7 +8,7 @@ extension DoctorCheck {
     /// of a key file can access the file.
     static let keys = DoctorCheck(name: "keys", secondsMax: 5) { context, loop, _ in
         guard let configuration = context.configuration else {
-            return [.unseen("keys", "the configuration has mistakes", remedy: "correct them first")]
+            return [.unseen("keys", "the configuration has mistakes", remedy: "correct the mistakes first")]
         }
         return configuration.apns.keys.map { key in
             let name = "key \(key.keyID) of team \(key.teamID)"
@@ -32,8 +32,9 @@ extension DoctorCheck {
         return switch certificate.validity(unixSeconds: unixSeconds) {
         case .notYet: .failure("keys", "\(name) is not valid yet", remedy: "check this machine's clock: timedatectl")
         case .valid: .ok("keys", holds)
-        case .ending: .warning("keys", holds, remedy: "create a new one in Apple's developer account")
-        case .expired: .failure("keys", "\(name) has expired", remedy: "create a new one in Apple's developer account")
+        case .ending: .warning("keys", holds, remedy: "create a new certificate in Apple's developer account")
+        case .expired:
+            .failure("keys", "\(name) has expired", remedy: "create a new certificate in Apple's developer account")
         }
     }
 
@@ -50,7 +51,7 @@ extension DoctorCheck {
         guard mode & 0o007 == 0 else {
             return .warning(
                 "keys", "\(name), but any user on this machine can access \(file) (mode \(octal))",
-                remedy: "chmod 600 \(Shell.quoted(file)), and make the worker's user its owner")
+                remedy: "chmod 600 \(Shell.quoted(file)); the worker's user must own the file")
         }
         return .ok("keys", "\(name), \(file) (mode \(octal))")
     }
