@@ -17,7 +17,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
         switch block.label {
         case "PRIVATE KEY": break
         case "ENCRYPTED PRIVATE KEY":
-            throw CryptoError(.unsupported, "the private key is encrypted; remove its passphrase")
+            throw CryptoError(.unsupported, "the private key is encrypted; remove the passphrase")
         case "EC PRIVATE KEY":
             throw CryptoError(
                 .unsupported,
@@ -54,7 +54,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
             guard try !PEMBlock.first(in: other.text, what: source).holdsSame(as: block) else { continue }
             throw CryptoError(
                 .malformed,
-                "\(source) contains different private keys; keep the one that key_id names, and remove the others")
+                "\(source) contains different private keys; keep the key that key_id names, and remove the other keys")
         }
         return block
     }

@@ -91,7 +91,7 @@ import Testing
         }
         #expect(
             faults.map { String($0.prefix { $0 != ";" }) } == [
-                "differs exchange push.dlx: its type is direct instead of fanout",
+                "differs exchange push.dlx: the type is direct instead of fanout",
                 "differs queue push.dead: x-delivery-limit is 3 instead of not set",
                 "differs queue push.wait.30s.1: x-message-ttl is 5 instead of 30000",
             ])
@@ -225,7 +225,7 @@ import Testing
         snapshot.queues["push.dead"]?.policyName = "everything"
         let fault =
             "differs delivery limit of queue push.dead: RabbitMQ 4.0 removes a message that was requeued 20 times "
-            + "(its default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
+            + "(the default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
             + "RabbitMQ applies to the queue instead of push-deliveries"
         #expect(faults(snapshot, topology) == [fault])
         // A missing policy does not hide the fault.
@@ -247,7 +247,7 @@ import Testing
         #expect(
             faults(snapshot, topology) == [
                 "unseen delivery limit of push.requests, push.quarantine, push.expired, push.dead: the management API does not show "
-                    + "effective policies: its statistics are disabled (management.disable_stats); run "
+                    + "effective policies: the statistics are disabled (management.disable_stats); run "
                     + "rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"
             ])
         snapshot.policies = [:]

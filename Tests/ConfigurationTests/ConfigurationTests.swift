@@ -452,7 +452,7 @@ import Testing
         ),
         (
             "{name: push.wait, shards: 2, prefetch: 9}",
-            "19: push.wait.0 must not be a request queue: the worker publishes to it"
+            "19: push.wait.0 must not be a request queue: the worker publishes to this queue"
         ),
         (
             "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
@@ -511,7 +511,7 @@ import Testing
             ], "\(lines)")
         #expect(
             mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: others)) == [
-                "martlet.yaml:4:5: push.dead must not be a request queue: the worker publishes to it",
+                "martlet.yaml:4:5: push.dead must not be a request queue: the worker publishes to this queue",
                 "martlet.yaml:5:33: routing key #.dead overlaps dead; a request routed to both queues would be pushed "
                     + "twice",
             ])

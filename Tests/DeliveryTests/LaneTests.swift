@@ -163,7 +163,7 @@ import Testing
         ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
         (
             "com.example.shop.voip", nil,
-            #"No app "com.example.shop.voip" is configured here: remove .voip from app; push_type adds it."#
+            #"No app "com.example.shop.voip" is configured here: remove .voip from app; push_type adds the suffix."#
         ),
         (
             String(repeating: "0a1b", count: 16), nil,
@@ -386,7 +386,7 @@ import Testing
         #expect(reasons.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
             reasons.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd); "
-                + "write it uncompressed.")
+                + "write uncompressed text.")
     }
 
     @Test func anAppsPayloadSchemaAppliesAndCanBeReplaced() throws {

@@ -99,7 +99,7 @@ import Testing
         #expect(
             result.output.filter { $0.hasPrefix("unused") } == [
                 "unused   exchange older.retry and its queues: replaced by older.wait.*; "
-                    + "once the queues are empty, delete them and the exchange"
+                    + "once the queues are empty, delete the queues and the exchange"
             ])
         let left = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "older.retry.30s") }
         #expect(left.messages == 0)

@@ -134,7 +134,7 @@ import YAML
         guard state == "unseen" else { return }
         #expect(
             lines[0].text
-                == "push.dead: the management API does not show effective policies: its statistics are disabled "
+                == "push.dead: the management API does not show effective policies: the statistics are disabled "
                 + "(management.disable_stats)")
         #expect(lines[0].remedy.hasSuffix("rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"))
     }

@@ -21,7 +21,7 @@ extension RuleOptions {
         .member(
             "token_updates", \.tokenUpdates, .word,
             "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, "
-                + "`strict` counts it, `off` sets no limit"),
+                + "`strict` counts the first token, `off` sets no limit"),
         .member(
             "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,
             "counts the tokens of each related key separately"),

@@ -114,7 +114,8 @@ public struct TopologyDeclarer {
             Step(
                 subject: "exchange \(names.formerRetryExchange) and its queues",
                 result: .unused(
-                    "replaced by \(names.waitQueuePrefix)*; once the queues are empty, delete them and the exchange")))
+                    "replaced by \(names.waitQueuePrefix)*; once the queues are empty, delete the queues and the "
+                        + "exchange")))
     }
 }
 
@@ -129,7 +130,7 @@ extension TopologyDeclarer {
                 report(
                     Step(
                         subject: binding.text,
-                        result: .kept("an earlier step failed; fix its cause and \(TopologyAdvice.apply) again")))
+                        result: .kept("an earlier step failed; fix the cause and \(TopologyAdvice.apply) again")))
             } else {
                 try await remove(binding)
             }

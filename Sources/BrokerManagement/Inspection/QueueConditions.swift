@@ -44,7 +44,7 @@ public struct QueueConditions: Sendable {
             let wait = status.messages == 1 ? "1 request waits" : "\(status.messages) requests wait"
             return Fault(
                 queue: queue, text: "\(wait) and no worker consumes",
-                remedy: "start a worker: martlet worker; if one runs, martlet status shows why it does not consume")
+                remedy: "start a worker: martlet worker; if a worker runs, for the reason, run: martlet status")
         }
     }
 

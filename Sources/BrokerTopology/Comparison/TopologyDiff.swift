@@ -30,7 +30,7 @@ public struct TopologyDiff {
         }
         var differences = Self.differences(Self.texts(wanted.arguments), found.arguments)
         if found.kind != wanted.kind.rawValue {
-            differences.insert("its type is \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
+            differences.insert("the type is \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
         }
         guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
         return TopologyFinding(
@@ -87,7 +87,7 @@ public struct TopologyDiff {
             TopologyFinding(
                 subject: "binding of \(binding.text)", state: .differs,
                 advice:
-                    "the binding belongs to another configuration or version, so its messages have no consumer or "
+                    "the binding belongs to another configuration or version, so that messages have no consumer or "
                     + "reach two queues; \(TopologyAdvice.apply)")
         }
             + snapshot.foreignBindings(of: topology).map { binding in

@@ -3,7 +3,8 @@ import AMQP
 /// The publishes of one reply: destination, repeats and delays. Pure.
 ///
 /// The worker publishes the reply to the requester first. If the requester cannot be reached, the worker publishes the
-/// reply to the result exchange, and repeats the publish until the broker confirms it.
+/// reply to the result exchange. There, the worker repeats the publish until the broker confirms the reply, no broker
+/// would accept the reply, or the worker stops.
 struct ReplyDelivery {
     enum Step: Hashable {
         case done

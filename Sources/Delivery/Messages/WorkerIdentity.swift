@@ -7,7 +7,8 @@ struct WorkerIdentity {
     /// The AMQP user of the worker, which the broker verifies at each publish; nil if unknown.
     var user: String?
 
-    /// Returns whether a worker with the same AMQP user published the message, so that its provenance is trusted.
+    /// Returns whether a worker with the same AMQP user published the message, so that the provenance of the
+    /// message is trusted.
     func published(_ properties: MessageProperties) -> Bool {
         guard let user else { return false }
         return properties.userID == user

@@ -62,7 +62,7 @@ struct ValidateCommand: ConfiguredCommand {
                 case .input(let error):
                     Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 case .output:
-                    Terminal.error.line("martlet: cannot write the results")
+                    Terminal.error.line("martlet: cannot write to standard output")
                     return code
                 }
             }

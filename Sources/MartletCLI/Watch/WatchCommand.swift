@@ -23,7 +23,7 @@ struct WatchCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "outcome", value: "OUTCOME", help: "\(outcomes.enumerated(with: "or")); repeatable",
                 repetition: .list, values: .words(outcomes)),
-            OptionSyntax(name: "id", value: "ID", help: "only this notification: its id or message-id"),
+            OptionSyntax(name: "id", value: "ID", help: "only the notification with this id or message-id"),
             OptionSyntax(name: "reveal", help: "with --json: print complete device tokens"),
             OptionSyntax(name: "count", value: "N", help: "exit after N messages"),
             OptionSyntax(name: "timeout", value: "SECONDS", help: "exit after SECONDS; with --count: exit code 4"),

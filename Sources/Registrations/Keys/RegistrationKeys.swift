@@ -39,8 +39,8 @@ public struct RegistrationKeys: Sendable {
         func malformed(_ reason: String) -> RegistrationKeysError {
             RegistrationKeysError(
                 .malformed,
-                "cannot read keys from \(source): \(reason); restore the file from its backup, since rows cannot be read "
-                    + "without their keys")
+                "cannot read keys from \(source): \(reason); restore the file from a backup, because rows cannot be "
+                    + "read without the keys")
         }
         let document: JSONDocument
         do throws(JSONError) {

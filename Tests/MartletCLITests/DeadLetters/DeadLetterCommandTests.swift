@@ -450,7 +450,7 @@ import Testing
         let wrong = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/allert/"])
         #expect(wrong.exit.status == .exited(1))
         #expect(wrong.errors.first?.hasPrefix("body:2:") == true, "\(wrong.errors)")
-        #expect(wrong.errors.contains("martlet: cannot send the body: a worker would refuse it"))
+        #expect(wrong.errors.contains("martlet: cannot send the body: a worker would refuse the body"))
         let kept = try #require(wrong.errors.last?.split(separator: " ").last.map(String.init))
         #expect(wrong.errors.last == "martlet: your changes are in \(kept)" && unlink(kept) == 0)
         #expect(try await dead.count() == 4)
@@ -479,7 +479,7 @@ import Testing
         #expect(unasked.output == ["unchanged, nothing sent"])
         #expect(
             unasked.errors == [
-                "martlet: only content-encoding (gzip) is wrong; to send the body without it, run: \(command) --yes \(id)"
+                "martlet: only content-encoding (gzip) is wrong; to drop this property, run: \(command) --yes \(id)"
             ])
         let sent = try await dead.run("edit", id, "--yes", environment: ["VISUAL": "true"])
         #expect(sent.exit.status == .exited(0), "\(sent.errors)")
@@ -513,7 +513,7 @@ import Testing
         try await dead.publish([dead.letter(0)])
         let id = DeadLetterQueue.id(0)
         func advice(_ command: String, _ rest: String) -> String {
-            "its request queue is unknown or not configured; run: "
+            "the original request queue is unknown or not configured; run: "
                 + ["a", "b"].map {
                     "martlet dead-letters \(command) --config \(config) \(rest.replacing("?", with: "whither.\($0)"))"
                 }
@@ -565,8 +565,8 @@ import Testing
         let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
         #expect(
             refused.errors == [
-                "martlet: 2 dead letters have the ID \(id): choose one with --where; for the newest, run: martlet "
-                    + "dead-letters edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
+                "martlet: 2 dead letters have the ID \(id): choose a dead letter with --where; for the newest, run: "
+                    + "martlet dead-letters edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
         DeadLetterQueue.expect(try await dead.consume(4), are: letters + [letters[0]])

@@ -156,7 +156,7 @@ extension BenchmarkTests {
 
         @Test(arguments: [
             ("simulator --samples 0", "option --samples: expected a whole number from 1 to 1000, got '0'"),
-            ("apns --warm-up 3", "--requests and --warm-up must be at least 4, the number of connections"),
+            ("apns --warm-up 3", "options --requests and --warm-up must be at least 4, the number of connections"),
             ("amqp --delay-ms 1", "unknown option --delay-ms"),
             (
                 "apns --payload-bytes 5000",

@@ -57,7 +57,7 @@ struct DeadLetterExport {
             guard await file.finish(scan, loop) else { return cannotWrite(scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
-                    "martlet: \(written.oversized) dead letters omitted: their bodies exceed "
+                    "martlet: \(written.oversized) dead letters omitted: the bodies are larger than "
                         + "\(DeadLetterScan.messageBytesMax) bytes")
             }
             return written

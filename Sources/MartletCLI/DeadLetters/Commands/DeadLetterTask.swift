@@ -118,7 +118,8 @@ struct DeadLetterTask: Sendable {
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
-                "martlet: another consumer reads \(scan.queue): its unacknowledged messages are not visible".printable)
+                ("martlet: another consumer reads \(scan.queue): messages that this consumer has not acknowledged are "
+                    + "not visible").printable)
         }
         return nil
     }
@@ -185,8 +186,9 @@ struct DeadLetterTask: Sendable {
         case .worn(let deliveries):
             let limit = options.deliveryLimit ?? 0
             line(
-                "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards it "
-                    + "after more than \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))")
+                "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards a "
+                    + "message after more than \(limit). "
+                    + DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))
             return .failed
         }
     }

@@ -45,7 +45,7 @@ extension DoctorCheck {
         guard let file else { return .ok("keys", "\(name), not in a file") }
         guard let mode else {
             return .failure(
-                "keys", "\(name): \(file) is missing", remedy: "restore the file; a worker cannot start without it")
+                "keys", "\(name): \(file) is missing", remedy: "restore the file, which a worker needs to start")
         }
         let octal = String(mode & 0o777, radix: 8)
         guard mode & 0o007 == 0 else {
