@@ -76,7 +76,10 @@ import Testing
         (["--streams-max", "0"], "option --streams-max: expected a whole number from 1 to 4096, got '0'"),
         (["--unregistered-prefix", "xy"], "option --unregistered-prefix: expected hexadecimal digits, got 'xy'"),
         (["--help=yes"], "option --help accepts no value"),
-        (Listener.allCases.flatMap { [$0.option, "none"] }, "all listeners are off; set at least one to an address"),
+        (
+            Listener.allCases.flatMap { [$0.option, "none"] },
+            "all ports are disabled; pass an address to a --listen option"
+        ),
         (["--certificate", "a.pem"], "options --certificate and --private-key require each other"),
     ])
     func errorsNameTheOption(arguments: [String], message: String) {

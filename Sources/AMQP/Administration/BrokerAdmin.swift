@@ -70,7 +70,7 @@ public final class BrokerAdmin: ChannelHandler {
                 isRetriable: false)
         }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [self] in
-            channel.abandon(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) seconds"))
+            channel.abandon(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) s"))
         }
         defer { loop.cancel(timer) }
         return try await withUnsafeContinuation { pending.append(Call(continuation: $0, queue: queue)) }.get()

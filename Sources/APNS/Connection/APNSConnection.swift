@@ -244,7 +244,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         guard pingTimer == nil else { return }
         client.ping(UInt64(number))
         pingTimer = after(configuration.pingTimeoutSeconds) {
-            $0.fail("no answer to PING within \($0.configuration.pingTimeoutSeconds) seconds")
+            $0.fail("no answer to PING within \($0.configuration.pingTimeoutSeconds) s")
         }
     }
 

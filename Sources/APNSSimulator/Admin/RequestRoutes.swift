@@ -46,7 +46,7 @@ struct RequestRoutes {
                 let page = page ?? (timeout == "empty" ? server.memory.requests(query) : nil)
                 exchange.answer(
                     page.map { .page($0, showsTokens: showsTokens) }
-                        ?? .error(408, "no matching request within \(seconds) seconds"))
+                        ?? .error(408, "no matching request within \(seconds) s"))
             }
             if let wait { exchange.onAbandoned = { [server] in server.memory.cancel(wait) } }
         } catch {

@@ -61,7 +61,7 @@ extension Options {
             listeners.specify(try Self.endpoint(listener.option, value), for: listener)
         }
         guard !listeners.endpoints.isEmpty else {
-            throw UsageError("all listeners are off; set at least one to an address")
+            throw UsageError("all ports are disabled; pass an address to a --listen option")
         }
         if let value = parsed.options["admin"] { specifyAdmin(try Self.endpoint("--admin", value)) }
         adminHostNames = parsed.lists["admin-host"] ?? []

@@ -61,8 +61,8 @@ extension RegistrationKeys {
         case EACCES:
             return RegistrationKeysError(
                 .unreadable,
-                "cannot read keys from \(path): permission denied; make the worker's group the group of the file, and run: "
-                    + "chmod 640 \(Shell.operand(path))")
+                "cannot read keys from \(path): permission denied; run as root: "
+                    + "chgrp \(getegid()) \(Shell.operand(path)) && chmod 640 \(Shell.operand(path))")
         default:
             let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
             return RegistrationKeysError(.unreadable, "cannot read keys from \(path): \(reason)")
