@@ -180,7 +180,7 @@ import Testing
         #expect(dropped.exit.status == .exited(1))
         #expect(
             dropped.errors.last
-                == "martlet: dead letter \(DeadLetterQueue.id(2)) not found among the 1 messages read",
+                == "martlet: dead letter \(DeadLetterQueue.id(2)) not found among the 1 message read",
             "\(dropped.errors)")
     }
 

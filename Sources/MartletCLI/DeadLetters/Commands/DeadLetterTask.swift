@@ -203,7 +203,7 @@ struct DeadLetterTask: Sendable {
         let noun = options.source.noun
         for id in missing(found).map({ DeadLetterText.operand($0) }) {
             let text =
-                isComplete ? "\(noun) \(id) not found" : "\(noun) \(id) not found among the \(seen) messages read"
+                "\(noun) \(id) not found" + (isComplete ? "" : " among the \(seen.counted("message")) read")
             Terminal.error.line("martlet: \(text)".printable)
         }
         return isMissing(found)

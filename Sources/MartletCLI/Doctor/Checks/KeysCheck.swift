@@ -28,7 +28,7 @@ extension DoctorCheck {
 
     static func validity(of certificate: WorkerConfiguration.APNs.Certificate, unixSeconds: Int64) -> DoctorLine {
         let name = "certificate \(certificate.name)"
-        let holds = "\(name) is valid for \(certificate.daysLeft(unixSeconds: unixSeconds)) more days"
+        let holds = "\(name) is valid for \(certificate.daysLeft(unixSeconds: unixSeconds).counted("more day"))"
         return switch certificate.validity(unixSeconds: unixSeconds) {
         case .notYet: .failure("keys", "\(name) is not valid yet", remedy: "check this machine's clock: timedatectl")
         case .valid: .ok("keys", holds)

@@ -2,6 +2,7 @@ import AMQP
 import BrokerManagement
 import BrokerTopology
 import Configuration
+import Text
 
 extension DoctorCheck {
     /// The check that no requests wait without a consumer, that no queue refuses messages, and that no results are
@@ -48,7 +49,7 @@ extension DoctorCheck {
         guard !depths.isEmpty, conditions.faults.isEmpty else { return lines }
         let texts = depths.map { status in
             names.requestQueuesAndShards.contains(status.name)
-                ? "\(status.name): \(status.messages) waiting, \(status.consumers) consumers"
+                ? "\(status.name): \(status.messages) waiting, \(status.consumers.counted("consumer"))"
                 : "\(status.name): \(status.messages)"
         }
         return [.ok("queues", texts.joined(separator: "; "))] + lines
