@@ -244,7 +244,7 @@ import Testing
         ("devices: [{token: aa, app: a}, {token: AA, app: b}]", ":1:32: device a…+1 already exists"),
         (
             "devices: [{token: aa, app: a, state: unregisterd}]",
-            ":1:38: state must be active or unregistered or expired or bad or not_for_topic; did you mean unregistered?"
+            ":1:38: state must be active, unregistered, expired, bad or not_for_topic; did you mean unregistered?"
         ),
         (
             "devices: [{token: aa, app: a, state: bad, since_ms: 7}]",
@@ -274,7 +274,7 @@ import Testing
         ("faults: [{id: a, action: silence}, {id: a, action: silence}]", ":1:36: fault a already exists"),
         ("faults: [{action: silense}]", ":1:19: unknown action 'silense'; known:"),
         ("rules: {gat: off}", ":1:9: unknown member 'gat' in rules; known: order, gate,"),
-        ("rules:\n  gate: of", ":2:9: gate must be enforce or announce or off; did you mean off?"),
+        ("rules:\n  gate: of", ":2:9: gate must be enforce, announce or off; did you mean off?"),
         ("rules: {streams_max: 0}", ":1:22: streams_max must be a whole number from 1 to 4096"),
         (
             "rules: {wrong_method: Badpath}",

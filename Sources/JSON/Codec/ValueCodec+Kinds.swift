@@ -1,3 +1,5 @@
+import Text
+
 extension ValueCodec where Value == Bool {
     public static var bool: Self {
         Self("true or false", read: { $0.bool }, write: { value, json in json.bool(value) })
@@ -53,7 +55,7 @@ extension ValueCodec where Value == String {
 
     public static func word(of words: [String]) -> Self {
         Self(
-            words.joined(separator: " or "), words: words,
+            words.enumerated(with: "or"), words: words,
             read: { json in json.string.flatMap { words.contains($0) ? $0 : nil } },
             write: { value, json in json.string(value) })
     }

@@ -1,6 +1,7 @@
 import BrokerTopology
 import CommandKit
 import Configuration
+import Text
 
 /// The command that prints the topology as a table or in a format that RabbitMQ tools accept. It does not connect.
 struct TopologyPrintCommand: ConfiguredCommand {

@@ -2,6 +2,7 @@ import BrokerTopology
 import CommandKit
 import Configuration
 import Delivery
+import Text
 
 /// The command that prints results and dead letters as they are published.
 struct WatchCommand: ConfiguredCommand {

@@ -77,7 +77,7 @@ import Testing
             for _ in 0..<3 { bodies.insert(try await simulator.push(client).body) }
             #expect(bodies.contains(#"{"reason":"TooManyRequests"}"#))
             let wrong = try await simulator.request("PUT", "/v1/rules", #"{"gate":"of"}"#)
-            #expect(wrong.body == #"{"error":"gate must be enforce or announce or off; did you mean off?"}"# + "\n")
+            #expect(wrong.body == #"{"error":"gate must be enforce, announce or off; did you mean off?"}"# + "\n")
             #expect(try await simulator.json("/v1/rules").root["gate"]?.string == "off")
         }
     }
