@@ -18,7 +18,7 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
 
     var message: String {
         switch self {
-        case .byteOrderMark: "the text begins with a byte order mark; write UTF-8 without one"
+        case .byteOrderMark: "the text begins with a byte order mark; write UTF-8 without the mark"
         case .utf16: "the text is UTF-16; write UTF-8"
         case .utf32: "the text is UTF-32; write UTF-8"
         case .compressed: "the text is compressed (gzip, zlib or zstd); write uncompressed text"

@@ -325,8 +325,8 @@ import Testing
             "publish", "--url", broker.url, "--prefix", "idle", "--wait", "--timeout", "8", file("valid/alert.json"))
         #expect(result.exit.status == .exited(4))
         let cause =
-            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); to start one, run: martlet worker "
-            + "--config FILE"
+            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); to start a worker, run: "
+            + "martlet worker --config FILE"
         #expect(result.errors.filter { $0.contains("no result yet") } == [cause], "\(result.errors)")
     }
 

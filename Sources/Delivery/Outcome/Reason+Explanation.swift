@@ -8,7 +8,7 @@ extension Reason {
         case .badCertificate:
             "APNs does not accept the certificate: create a new certificate in Apple's developer account."
         case .badCertificateEnvironment:
-            "The certificate is for the other environment: configure one for this environment."
+            "The certificate is for the other environment: configure a certificate for this environment."
         case .badChannelID: "The channel ID is malformed: use the channel_id that APNs returned."
         case .badCollapseID: "The collapse ID is too long: shorten collapse_id to 64 bytes."
         case .badDeviceToken:

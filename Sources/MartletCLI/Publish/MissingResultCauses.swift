@@ -28,7 +28,7 @@ struct MissingResultCauses {
     private var unconsumed: [String] {
         queues.filter { $0.consumers == 0 }.map { queue in
             "no worker consumes from \(queue.name) (\(queue.messages) waiting)"
-                + (workers.isEmpty ? "; to start one, run: \(commands.completed("martlet worker"))" : "")
+                + (workers.isEmpty ? "; to start a worker, run: \(commands.completed("martlet worker"))" : "")
         }
     }
 
