@@ -14,8 +14,7 @@ extension Reason {
         case .badDeviceToken:
             "The device token is malformed or belongs to the other environment: set environment, or remove the token."
         case .badEnvironmentKeyIDInToken:
-            "The key is not for this environment: under apns.keys, set environments to the key's environment, or use "
-                + "another key."
+            "The key is not for this environment: under apns.keys, correct environments, or use another key."
         case .badExpirationDate:
             "The expiration is not accepted: use UNIX seconds; a channel that stores nothing accepts 0 only."
         case .badMessageID: "The id is not a UUID: correct id."

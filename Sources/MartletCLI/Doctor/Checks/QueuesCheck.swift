@@ -27,7 +27,7 @@ extension DoctorCheck {
         if let unrouted = conditions.status(of: names.unroutedQueue), unrouted.messages > 0 {
             lines.append(
                 .warning(
-                    "queues", "\(unrouted.name): \(unrouted.messages) results without a bound queue",
+                    "queues", "\(unrouted.name): \(unrouted.messages.counted("result")) without a bound queue",
                     remedy: "bind a queue to the exchange \(names.resultsExchange) with the key result.#"))
         }
         let unseen = "whether a full queue refuses messages"
