@@ -68,7 +68,7 @@ public struct AMQPURL: Sendable {
         guard endpoints.count <= Self.hostsMax else { throw Self.invalid("names more than \(Self.hostsMax) hosts") }
         virtualHost = "/"
         if let path, !path.isEmpty {
-            guard !path.contains("/") else { throw Self.invalid("has a / in the virtual host; write %2F for it") }
+            guard !path.contains("/") else { throw Self.invalid("has a / in the virtual host; write %2F for /") }
             virtualHost = try Self.decoded(path, "virtual host")
         }
         for pair in query?.split(separator: "&") ?? [] {

@@ -8,7 +8,7 @@ extension PauseScope {
     ///
     /// - Parameters:
     ///   - value: returns the value of one of ``words``; nil if absent.
-    ///   - exclude: returns the error for two words that exclude each other.
+    ///   - exclude: returns the error for two mutually exclusive words.
     package init<Failure: Error>(
         _ value: (String) -> String?, exclude: (String, String) -> Failure
     ) throws(Failure) {

@@ -85,7 +85,7 @@ public final class AES256GCM {
         _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer, nonce: [UInt8]?
     ) throws(CryptoError) -> [UInt8] {
         guard let messageCount = Int32(exactly: message.count), let associatedCount = Int32(exactly: associated.count)
-        else { throw CryptoError(.invalidArgument, "cannot encrypt a message: it is too long") }
+        else { throw CryptoError(.invalidArgument, "cannot encrypt a message: the message is too long") }
         var isSealed = false
         let sealed = [UInt8](unsafeUninitializedCapacity: message.count + Self.overheadBytes) { sealed, count in
             guard let start = sealed.baseAddress, Self.write(nonce, to: start) else { return }

@@ -41,7 +41,7 @@ public struct CertificateContents: Sendable {
         let block = try PEMBlock.first(in: pem, what: "the certificate file")
         guard block.label == "CERTIFICATE" else {
             throw CryptoError(
-                .malformed, "the certificate file contains a \(block.label) instead of a CERTIFICATE")
+                .malformed, "the certificate file contains a block \(block.label) instead of CERTIFICATE")
         }
         try self.init(der: block.contents)
     }

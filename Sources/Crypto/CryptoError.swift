@@ -27,7 +27,7 @@ public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Call the initializer in the same synchronous function as the failed call.
     package init(_ code: Code, drainingOpenSSLAfter message: String) {
         let reason = OpenSSLErrors.drain()
-        self.init(code, reason.map { "\(message) (\($0.text))" } ?? message)
+        self.init(code, reason.map { "\(message): \($0.text)" } ?? message)
     }
 
     public var description: String { message }

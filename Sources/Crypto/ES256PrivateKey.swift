@@ -5,7 +5,7 @@ internal import COpenSSL
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
-    /// Reads a `.p8` file of Apple: one unencrypted PKCS#8 `PRIVATE KEY` block. Also accepts lost or escaped line
+    /// Reads a `.p8` file of Apple: one unencrypted PKCS #8 `PRIVATE KEY` block. Also accepts lost or escaped line
     /// ends, Base64 around the whole text, and DER (`PEMText`).
     ///
     /// - Parameter source: the origin of the text, for error messages.
@@ -17,18 +17,18 @@ public struct ES256PrivateKey: Sendable, Equatable {
         switch block.label {
         case "PRIVATE KEY": break
         case "ENCRYPTED PRIVATE KEY":
-            throw CryptoError(.unsupported, "the private key is encrypted; remove its passphrase")
+            throw CryptoError(.unsupported, "the private key is encrypted; remove the passphrase")
         case "EC PRIVATE KEY":
             throw CryptoError(
                 .unsupported,
-                "the private key has the SEC 1 format; convert it to PKCS#8 with openssl pkcs8 -topk8 -nocrypt")
+                "the private key has the SEC 1 format; convert the key to PKCS #8 with openssl pkcs8 -topk8 -nocrypt")
         default:
             throw CryptoError(.malformed, "\(source) contains a block \(block.label) instead of PRIVATE KEY")
         }
         OpenSSLErrors.clear()
         let info = block.decode({ d2i_PKCS8_PRIV_KEY_INFO(nil, &$0, $1) }, free: { PKCS8_PRIV_KEY_INFO_free($0) })
         guard let info else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the PRIVATE KEY block is not a PKCS#8 key")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "the PRIVATE KEY block is not a PKCS #8 key")
         }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         guard let pointer = EVP_PKCS82PKEY(info) else {
@@ -54,7 +54,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
             guard try !PEMBlock.first(in: other.text, what: source).holdsSame(as: block) else { continue }
             throw CryptoError(
                 .malformed,
-                "\(source) contains different private keys; keep the one that key_id names, and remove the others")
+                "\(source) contains different private keys; keep the key that key_id names, and remove the other keys")
         }
         return block
     }
@@ -101,6 +101,6 @@ public struct ES256PrivateKey: Sendable, Equatable {
     /// Returns the public half as a `PUBLIC KEY` PEM block.
     public func publicKeyPEM() throws(CryptoError) -> String { try key.publicPEM() }
 
-    /// Returns the private key as a PKCS#8 `PRIVATE KEY` block, the form of Apple's `.p8` files. A secret.
+    /// Returns the private key as a PKCS #8 `PRIVATE KEY` block, the form of Apple's `.p8` files. A secret.
     public func pkcs8PEM() throws(CryptoError) -> String { try key.pkcs8PEM() }
 }

@@ -13,7 +13,7 @@ public struct ES256PublicKey: Sendable {
     public init(pem: [UInt8]) throws(CryptoError) {
         let block = try PEMBlock.first(in: pem, what: "the public key file")
         guard block.label == "PUBLIC KEY" else {
-            throw CryptoError(.malformed, "the public key file contains a \(block.label) instead of a PUBLIC KEY")
+            throw CryptoError(.malformed, "the public key file contains a block \(block.label) instead of PUBLIC KEY")
         }
         OpenSSLErrors.clear()
         guard let pointer = block.decode({ d2i_PUBKEY(nil, &$0, $1) }, free: { EVP_PKEY_free($0) }) else {

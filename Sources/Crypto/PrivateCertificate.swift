@@ -123,7 +123,7 @@ final class PrivateCertificate {
         guard error?.library == ERR_LIB_PKCS12, error?.reason == PKCS12_R_MAC_VERIFY_FAILURE else {
             return CryptoError(
                 .malformed,
-                "cannot read the PKCS #12 file (\(error?.text ?? "no reason"))"
+                "cannot read the PKCS #12 file: \(error?.text ?? "no reason from OpenSSL")"
                     + (algorithms.isComplete
                         ? "" : "; keychain files require OpenSSL's legacy provider, which is not installed"))
         }

@@ -90,9 +90,9 @@ private final class TunnelHandler: ByteStreamHandler {
     /// - Parameter logins: the schemes that the proxy offers.
     private func loginAdvice(_ logins: [String]) -> String {
         guard logins.isEmpty || logins.contains(where: { $0.lowercased() == "basic" }) else {
-            return ": it offers only \(logins.joined(separator: " and ")), and Martlet supports only Basic"
+            return ": the proxy offers only \(logins.joined(separator: " and ")), and Martlet supports only Basic"
         }
-        return hasLogin ? ": it refused the configured user and password" : ": it requires authentication"
+        return hasLogin ? ": the proxy refused the configured user and password" : ": the proxy requires authentication"
     }
 
     private func handOver(_ transport: ByteTransport, _ rest: [UInt8]) {

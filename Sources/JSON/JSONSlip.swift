@@ -18,11 +18,11 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
 
     var message: String {
         switch self {
-        case .byteOrderMark: "the text begins with a byte order mark; write UTF-8 without one"
+        case .byteOrderMark: "the text begins with a byte order mark; write UTF-8 without the mark"
         case .utf16: "the text is UTF-16; write UTF-8"
         case .utf32: "the text is UTF-32; write UTF-8"
-        case .compressed: "the text is compressed (gzip, zlib or zstd); write it uncompressed"
-        case .trailingComma: "a comma before ']' or '}'; remove it"
+        case .compressed: "the text is compressed (gzip, zlib or zstd); write uncompressed text"
+        case .trailingComma: "a comma before ']' or '}'; remove the comma"
         case .doubleComma: "two commas, or a leading comma: an element or member is missing"
         case .missingComma: "a comma is missing before this position"
         case .missingColon: "a colon is missing before this position"

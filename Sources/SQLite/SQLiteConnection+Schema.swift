@@ -8,7 +8,7 @@ extension SQLiteConnection {
         let mode = try first("PRAGMA journal_mode = WAL") { row throws(SQLiteError) in try row.text(0) }
         guard mode == "wal" else {
             throw SQLiteError(
-                .cannotOpen, "cannot use \(path): its file system has no shared memory; move the file to a local disk")
+                .cannotOpen, "cannot use \(path): the file system has no shared memory; move the file to a local disk")
         }
         try execute("PRAGMA synchronous = FULL")
         try execute("PRAGMA foreign_keys = OFF")
@@ -37,8 +37,8 @@ extension SQLiteConnection {
         guard version == schema.version else {
             throw SQLiteError(
                 .olderVersion,
-                "cannot read \(path): it has version \(version), and this program needs version \(schema.version); "
-                    + "start a worker of this version once")
+                "cannot read \(path): the file has version \(version), and this program needs version \(schema.version)"
+                    + "; start a worker of this version once")
         }
         try execute("PRAGMA trusted_schema = OFF")
     }
@@ -50,15 +50,15 @@ extension SQLiteConnection {
         if application != schema.application {
             guard application == 0, version == 0, try integer("SELECT count(*) FROM sqlite_schema") == 0 else {
                 throw SQLiteError(
-                    .foreign, "cannot use \(path): it is a database of another program; configure another file")
+                    .foreign, "cannot use \(path): the file is a database of another program; configure another file")
             }
         }
-        guard version >= 0 else { throw SQLiteError(.corrupt, "cannot use \(path): its version is negative") }
+        guard version >= 0 else { throw SQLiteError(.corrupt, "cannot use \(path): the file has a negative version") }
         guard version <= schema.version else {
             throw SQLiteError(
                 .newerVersion,
-                "cannot use \(path): it has version \(version), and this program knows version \(schema.version); "
-                    + "install the newer program again")
+                "cannot use \(path): the file has version \(version), and this program knows version \(schema.version)"
+                    + "; install the newer program again")
         }
         return Int(version)
     }

@@ -19,9 +19,9 @@ extension SQLiteError {
     init(cannotOpen path: String, errno code: Int32) {
         switch code {
         case EROFS:
-            self.init(.readOnly, "cannot open \(path): the file system is read-only; mount it with write access")
+            self.init(.readOnly, "cannot open \(path): the file system is read-only; make the file system writable")
         case ENOSPC, EDQUOT: self.init(.full, "cannot create \(path): \(Self.fullReason)")
-        case ENOENT: self.init(.cannotOpen, "cannot open \(path): the folder is missing; create it")
+        case ENOENT: self.init(.cannotOpen, "cannot open \(path): the folder is missing; create the folder")
         default: self.init(.cannotOpen, "cannot open \(path): \(Self.systemText(code))")
         }
     }
@@ -37,13 +37,13 @@ extension SQLiteError {
         case SQLITE_READONLY:
             (.readOnly, "this user may not write to the file or its folder; run as the user of the worker")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
-            (.corrupt, "the file is damaged or is not an SQLite database; restore it from a backup")
+            (.corrupt, "the file is damaged or is not an SQLite database; restore the file from a backup")
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             (.busy, "another process locks the file; try again")
         case SQLITE_NOMEM: (.memory, "memory is exhausted")
         case SQLITE_INTERRUPT: (.interrupted, "the statement was interrupted because its thread ends")
         case SQLITE_CONSTRAINT: (.constraint, "a value violates a constraint of its table")
-        case SQLITE_TOOBIG, SQLITE_MISMATCH: (.value, "a value is too large or has another type than its column")
+        case SQLITE_TOOBIG, SQLITE_MISMATCH: (.value, "a value is too large or does not have the type of the column")
         default: (.statement, "a table or column is missing, or the statement is invalid")
         }
     }

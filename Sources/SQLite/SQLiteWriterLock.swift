@@ -42,6 +42,6 @@ struct SQLiteWriterLock: ~Copyable {
         let digits = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         let owner = Int32(digits).map { "process \($0)" } ?? "another process"
         return SQLiteError(
-            .inUse, "cannot write to \(path): \(owner) uses it; stop that process, or configure another file")
+            .inUse, "cannot write to \(path): \(owner) uses the file; stop that process, or configure another file")
     }
 }

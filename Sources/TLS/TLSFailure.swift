@@ -14,14 +14,14 @@ enum TLSFailure {
         let whose = name == nil ? "the client's certificate" : "the server's certificate"
         let reason =
             switch Int32(truncatingIfNeeded: result) {
-            case X509_V_ERR_CERT_HAS_EXPIRED: "\(whose), or one in its chain, has expired"
+            case X509_V_ERR_CERT_HAS_EXPIRED: "\(whose), or a certificate in the chain, has expired"
             case X509_V_ERR_CERT_NOT_YET_VALID: "\(whose) is not valid yet; check this machine's clock"
-            case X509_V_ERR_HOSTNAME_MISMATCH: "\(whose) is for another host name than \(name ?? "")"
-            case X509_V_ERR_IP_ADDRESS_MISMATCH: "\(whose) is for another address than \(name ?? "")"
+            case X509_V_ERR_HOSTNAME_MISMATCH: "\(whose) is for a host name other than \(name ?? "")"
+            case X509_V_ERR_IP_ADDRESS_MISMATCH: "\(whose) is for an address other than \(name ?? "")"
             case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
                 X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
                 X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-                "\(whose) is signed by an authority that is not trusted; configure its CA file"
+                "\(whose) is signed by an authority that is not trusted; configure the CA file of the authority"
             default: "\(whose) is not valid: \(String(cString: X509_verify_cert_error_string(result)))"
             }
         return TransportError(.certificate, "\(place): \(reason)")

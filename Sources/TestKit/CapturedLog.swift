@@ -10,7 +10,7 @@ public final class CapturedLog {
     ///
     /// - Throws: `ProcessError` if no pipe can be created.
     public init(level: LogLevel = .info) throws(ProcessError) {
-        guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe") }
+        guard pipe(&ends) == 0 else { throw ProcessError(errno, "cannot create a pipe") }
         // Reading an empty pipe must not block, and child processes must not inherit the pipe.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)

@@ -14,9 +14,9 @@ struct ChartSheet {
     }
 
     func write(to path: String) throws {
-        guard let file = fopen(path, "w") else { throw ProcessError("cannot write \(path)") }
+        guard let file = fopen(path, "w") else { throw ProcessError(errno, "cannot write \(path)") }
         let written = fputs(svg, file)
-        guard fclose(file) == 0, written >= 0 else { throw ProcessError("cannot write \(path)") }
+        guard fclose(file) == 0, written >= 0 else { throw ProcessError(errno, "cannot write \(path)") }
     }
 
     private var svg: String {

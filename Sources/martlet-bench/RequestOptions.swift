@@ -31,10 +31,11 @@ struct RequestOptions {
             ?? payloadBytes
         wantsJSON = parsed.has("json")
         guard warmUp + requests <= Self.requestsMax else {
-            throw UsageError("--requests plus --warm-up must be at most \(Self.requestsMax)")
+            throw UsageError("options --requests plus --warm-up must be at most \(Self.requestsMax)")
         }
         guard connections <= min(requests, warmUp) else {
-            throw UsageError("--requests and --warm-up must be at least \(connections), the number of connections")
+            throw UsageError(
+                "options --requests and --warm-up must be at least \(connections), the number of connections")
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
     private static let full = AMQPError(.timedOut, "full")
 
     private static func late(_ seconds: Int) -> AMQPError {
-        AMQPError(.timedOut, "the broker did not answer within \(seconds) seconds")
+        AMQPError(.timedOut, "the broker did not answer within \(seconds) s")
     }
 
     private static func time(_ milliseconds: Int64) -> MonotonicTime {

@@ -113,7 +113,7 @@ import Testing
         script.expect(.deadlinePassed, [], "connecting one:5672")
         script.expect(.streamOpened, [.armDeadline(seconds: 15)], "logging in one:5672 awaitingStart")
         script.expect(
-            .deadlinePassed, [.reset(AMQPError(.timedOut, "the broker did not answer within 15 seconds"))],
+            .deadlinePassed, [.reset(AMQPError(.timedOut, "the broker did not answer within 15 s"))],
             "logging in one:5672 awaitingStart")
     }
 

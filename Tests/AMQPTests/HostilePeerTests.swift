@@ -150,7 +150,7 @@ import Testing
             "this port serves HTTP; use the AMQP port (5672, or 5671 with amqps://)"
         ),
         (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not support AMQP 0-9-1"),
-        (Array("SSH-2.0-OpenSSH".utf8), "the peer sent bytes that are not an AMQP 0-9-1 frame"),
+        (Array("SSH-2.0-OpenSSH".utf8), "the broker sent bytes that are not an AMQP 0-9-1 frame"),
     ]
 
     @Test(arguments: foreignAnswers) func aPortOfAnotherProtocolIsNamed(answer: [UInt8], text: String) {

@@ -73,11 +73,14 @@ import Testing
         (["--listen", "a:65536"], "option --listen: expected HOST:PORT or none, got 'a:65536'"),
         (["--delay-ms", "-1"], "option --delay-ms: expected a number from 0 to 600000, got '-1'"),
         (["--delay-ms", "nan"], "option --delay-ms: expected a number from 0 to 600000, got 'nan'"),
-        (["--streams-max", "0"], "option --streams-max: expected an integer from 1 to 4096, got '0'"),
+        (["--streams-max", "0"], "option --streams-max: expected a whole number from 1 to 4096, got '0'"),
         (["--unregistered-prefix", "xy"], "option --unregistered-prefix: expected hexadecimal digits, got 'xy'"),
         (["--help=yes"], "option --help accepts no value"),
-        (Listener.allCases.flatMap { [$0.option, "none"] }, "all listeners are off; set at least one to an address"),
-        (["--certificate", "a.pem"], "--certificate and --private-key require each other"),
+        (
+            Listener.allCases.flatMap { [$0.option, "none"] },
+            "all ports are disabled; pass an address to a --listen option"
+        ),
+        (["--certificate", "a.pem"], "options --certificate and --private-key require each other"),
     ])
     func errorsNameTheOption(arguments: [String], message: String) {
         let error = #expect(throws: UsageError.self) { _ = try Options(arguments) }

@@ -125,7 +125,7 @@ import Threads
             ("teams: [", ":2:1: "),
             (
                 "devices:\n  - {token: 12, app: a}\n",
-                ":2:13: token must be a text of 1 to 400 bytes; put it in quotes"
+                ":2:13: token must be a text of 1 to 400 bytes; write the value in quotes"
             ),
         ] {
             let file = try directory.write("state.yaml", text)

@@ -192,9 +192,9 @@ import Testing
         ),
         ("teams: {}", ":1:8: teams must be a list"),
         ("teams:\n - {}", ":2:4: id is missing in a team"),
-        ("teams: [{id: 7}]", ":1:14: id must be a text of 1 to 64 bytes; put it in quotes"),
+        ("teams: [{id: 7}]", ":1:14: id must be a text of 1 to 64 bytes; write the value in quotes"),
         ("teams:\n - {id: T}\n - {id: T}", ":3:9: team T already exists"),
-        ("teams: [{id: T, apps: [1]}]", ":1:24: an app must be a text of 1 to 255 bytes; put it in quotes"),
+        ("teams: [{id: T, apps: [1]}]", ":1:24: an app must be a text of 1 to 255 bytes; write the value in quotes"),
         ("teams: [{id: T, apps: [a/b]}]", ":1:24: an app must be a bundle ID: at most 255 letters, digits"),
         ("teams: [{id: T, apps: [a, a]}]", ":1:27: app a already belongs to team T"),
         (
@@ -209,7 +209,7 @@ import Testing
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: secret.p8}]}]",
-            ":1:24: the public key file contains a PRIVATE KEY instead of a PUBLIC KEY"
+            ":1:24: the public key file contains a block PRIVATE KEY instead of PUBLIC KEY"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem}, {id: K, public_key_file: key.pem}]}]",
@@ -233,15 +233,18 @@ import Testing
         ),
         (
             "teams: [{id: T, certificates: [{certificate_file: key.pem}]}]",
-            ":1:32: the certificate file contains a PUBLIC KEY instead of a CERTIFICATE"
+            ":1:32: the certificate file contains a block PUBLIC KEY instead of CERTIFICATE"
         ),
         ("devices: [{token: xy, app: a}]", ":1:19: token must be an even number of hexadecimal digits"),
-        ("devices: [{token: 1234, app: a}]", ":1:19: token must be a text of 1 to 400 bytes; put it in quotes"),
+        (
+            "devices: [{token: 1234, app: a}]",
+            ":1:19: token must be a text of 1 to 400 bytes; write the value in quotes"
+        ),
         ("devices: [{token: aa}]", ":1:11: app is missing in a device"),
         ("devices: [{token: aa, app: a}, {token: AA, app: b}]", ":1:32: device a…+1 already exists"),
         (
             "devices: [{token: aa, app: a, state: unregisterd}]",
-            ":1:38: state must be active or unregistered or expired or bad or not_for_topic; did you mean unregistered?"
+            ":1:38: state must be active, unregistered, expired, bad or not_for_topic; did you mean unregistered?"
         ),
         (
             "devices: [{token: aa, app: a, state: bad, since_ms: 7}]",
@@ -271,7 +274,7 @@ import Testing
         ("faults: [{id: a, action: silence}, {id: a, action: silence}]", ":1:36: fault a already exists"),
         ("faults: [{action: silense}]", ":1:19: unknown action 'silense'; known:"),
         ("rules: {gat: off}", ":1:9: unknown member 'gat' in rules; known: order, gate,"),
-        ("rules:\n  gate: of", ":2:9: gate must be enforce or announce or off; did you mean off?"),
+        ("rules:\n  gate: of", ":2:9: gate must be enforce, announce or off; did you mean off?"),
         ("rules: {streams_max: 0}", ":1:22: streams_max must be a whole number from 1 to 4096"),
         (
             "rules: {wrong_method: Badpath}",

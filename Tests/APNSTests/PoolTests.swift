@@ -454,7 +454,7 @@ import Testing
         #expect(harness.apns.connections.count == 1, "the connection was replaced")
     }
 
-    // The wait for an answer ends at the push's expiration, regardless of earlier pushes.
+    // A push without an answer times out at the expiration of the push, regardless of earlier pushes.
     @Test func theAnswerTimeoutEndsAtTheExpiration() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 30 }
         harness.send()

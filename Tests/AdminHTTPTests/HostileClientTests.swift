@@ -156,7 +156,7 @@ import Testing
             }
             let response = try await client.response()
             #expect(response.status == 413)
-            #expect(response.body == #"{"error":"the body exceeds 1048576 bytes"}"# + "\n")
+            #expect(response.body == #"{"error":"the body is larger than 1048576 bytes"}"# + "\n")
             #expect(try await client.request("GET", "/again").status == 200)
         }
     }

@@ -59,7 +59,7 @@ import Testing
         }
         #expect(run.failures == 1)
         let failed = run.lines.filter { $0.hasPrefix("failed") }
-        #expect(failed.count == 1 && failed[0].contains("it exists with other properties"), "\(failed)")
+        #expect(failed.count == 1 && failed[0].contains("inequivalent arg"), "\(failed)")
         #expect(failed[0].hasSuffix("exchange push.results"))
         #expect(run.lines.contains("created queue push.dead"))
     }

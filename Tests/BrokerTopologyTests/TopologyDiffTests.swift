@@ -79,7 +79,7 @@ import Testing
             }.map { String($0.prefix { $0 != "," }) } == [
                 "missing binding of push.expired to push.dlx.sort by x-first-death-reason=expired x-match=all-with-x: run "
                     + "martlet topology apply",
-                "differs binding of push.dead to push.dlx: it belongs to another configuration or version",
+                "differs binding of push.dead to push.dlx: the binding belongs to another configuration or version",
             ])
     }
 
@@ -91,7 +91,7 @@ import Testing
         }
         #expect(
             faults.map { String($0.prefix { $0 != ";" }) } == [
-                "differs exchange push.dlx: its type is direct instead of fanout",
+                "differs exchange push.dlx: the type is direct instead of fanout",
                 "differs queue push.dead: x-delivery-limit is 3 instead of not set",
                 "differs queue push.wait.30s.1: x-message-ttl is 5 instead of 30000",
             ])
@@ -101,7 +101,8 @@ import Testing
     @Test func unboundedResultQueuesNeedAPolicy() {
         let faults = faults { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
         #expect(faults.count == 1)
-        #expect(faults[0].contains("it can grow without bounds; a policy sets bounds without deleting the queue"))
+        #expect(
+            faults[0].contains("the queue can grow without bounds; a policy sets bounds without deleting the queue"))
         let command = #"'push.results-bounds' '^push\.results$' '{"message-ttl":259200000,"max-length":1000000}'"#
         #expect(faults[0].hasSuffix(command))
         let bounded = self.faults { snapshot in
@@ -172,7 +173,7 @@ import Testing
         snapshot.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
         #expect(
             faults(snapshot, topology) == [
-                "missing policy push-deliveries: without it, RabbitMQ 4.0 removes messages that were requeued too often from "
+                "missing policy push-deliveries: without the policy, RabbitMQ 4.0 removes messages that were requeued too often from "
                     + "push.quarantine, push.expired, push.dead; run martlet topology apply"
             ])
         let texts = topology.policies(of: BrokerVersion(4, 0))[0].texts
@@ -224,7 +225,7 @@ import Testing
         snapshot.queues["push.dead"]?.policyName = "everything"
         let fault =
             "differs delivery limit of queue push.dead: RabbitMQ 4.0 removes a message that was requeued 20 times "
-            + "(its default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
+            + "(the default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
             + "RabbitMQ applies to the queue instead of push-deliveries"
         #expect(faults(snapshot, topology) == [fault])
         // A missing policy does not hide the fault.
@@ -246,7 +247,7 @@ import Testing
         #expect(
             faults(snapshot, topology) == [
                 "unseen delivery limit of push.requests, push.quarantine, push.expired, push.dead: the management API does not show "
-                    + "effective policies: its statistics are disabled (management.disable_stats); run "
+                    + "effective policies: the statistics are disabled (management.disable_stats); run "
                     + "rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"
             ])
         snapshot.policies = [:]

@@ -122,7 +122,7 @@ import Testing
         ),
         (
             ["shop.pem", "shop-sandbox.pem"], "{com.example.shop: {}}",
-            "several certificates apply: shop.pem and shop-sandbox.pem; set certificate to one of them"
+            "several certificates apply: shop.pem and shop-sandbox.pem; set certificate to one of these files"
         ),
         (
             ["shop-sandbox.pem"], "{com.example.shop: {}}",

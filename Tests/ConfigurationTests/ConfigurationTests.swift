@@ -295,13 +295,13 @@ import Testing
         ),
         (
             "com.example.shop: {}", "com.example.shop:",
-            "9:20: apps.com.example.shop must be an object; it is empty: write {} to use the defaults, or "
+            "9:20: apps.com.example.shop must be an object; the value is empty: write {} to use the defaults, or "
                 + "remove the key"
         ),
         (
             "apps:", "lanes:\napps:",
             "8:7: lanes must be a whole number (Threads that process requests independently); "
-                + "it is empty: write a value, or remove the key"
+                + "the value is empty: write a value, or remove the key"
         ),
         ("  url: amqp://rabbit", "  url: rabbit", "2:8: the AMQP URL must begin with amqp:// or amqps://"),
         (
@@ -333,8 +333,8 @@ import Testing
         ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: no such file"),
         ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file contains no complete PEM block"),
         ("      key_file: AuthKey.p8", "", "5:7: a key requires either key_file or private_key"),
-        ("ABC123DEFG", "ABC", "5:15: a key ID must have ten letters and digits"),
-        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID must have ten letters and digits"),
+        ("ABC123DEFG", "ABC", "5:15: a key ID must be 10 letters or digits"),
+        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID must be 10 letters or digits"),
         ("{}", "{key: ABC123DEFH}", "9:27: no key ABC123DEFH in apns.keys; did you mean ABC123DEFG?"),
         (
             "{}", "{environment: Sandbox}",
@@ -447,7 +447,7 @@ import Testing
         ),
         (
             "{name: push.wait, shards: 2, prefetch: 9}",
-            "19: push.wait.0 must not be a request queue: the worker publishes to it"
+            "19: push.wait.0 must not be a request queue: the worker publishes to this queue"
         ),
         (
             "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
@@ -506,7 +506,7 @@ import Testing
             ], "\(lines)")
         #expect(
             mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: others)) == [
-                "martlet.yaml:4:5: push.dead must not be a request queue: the worker publishes to it",
+                "martlet.yaml:4:5: push.dead must not be a request queue: the worker publishes to this queue",
                 "martlet.yaml:5:33: routing key #.dead overlaps dead; a request routed to both queues would be pushed "
                     + "twice",
             ])

@@ -121,7 +121,7 @@ import Testing
         OtherKey(
             "half a key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG\n-----END PRIVATE KEY-----\n",
             .malformed,
-            "not a PKCS#8 key"),
+            "not a PKCS #8 key"),
         OtherKey(
             "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed,
             "no complete PEM block"),

@@ -89,7 +89,7 @@ import Testing
         ("body.n < 5m", 9, "only age can be compared with a duration"),
         ("status contains \"4\"", 7, "the operator requires a string field"),
         ("class", 5, "expected ==, !="),
-        ("class == \"a\" & age < 1h", 13, "unexpected character; for and, use &&"),
+        ("class == \"a\" & age < 1h", 13, "unexpected character; for a logical and, use &&"),
         ("class == \"a\" age", 13, "expected &&, || or the end of the filter, found 'age'"),
         ("(class == \"a\"", 13, "expected ')', found the end of the filter"),
         ("class == \"a\")", 12, "expected &&, || or the end of the filter, found ')'"),

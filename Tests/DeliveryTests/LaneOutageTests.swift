@@ -56,7 +56,7 @@ import Testing
         fixture.harness.pass(seconds: 180)
         #expect(fixture.results + fixture.waits - published <= 2 * LaneHarness.inFlightMax)
         let reasons = fixture.harness.status()?.state.reasons
-        #expect(reasons == ["no endpoint of APNs accepts a connection; see the breakers in the worker's status"])
+        #expect(reasons == ["no endpoint of APNs accepts a connection; for the reasons, run: martlet status"])
         #expect(fixture.harness.stops == 1)
 
         fixture.network.set(.open, to: .sandbox)

@@ -25,7 +25,7 @@ import Testing
         #expect(!harness.isReady)
         #expect(
             harness.publishingFailure
-                == "exchange push.dead: a queue is full or refuses the message: consume from it, or raise its "
+                == "exchange push.dead: a queue is full or refuses the message: consume from the queue, or raise its "
                 + "limit; to list policies, run: rabbitmqctl list_policies")
         harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })

@@ -158,16 +158,16 @@ import Testing
     @Test(arguments: [
         (
             "org.other", nil,
-            #"No app "org.other" is configured here: correct app, or add it to apps of the configuration."#
+            #"No app "org.other" is configured here: correct app, or add the app to apps in the configuration."#
         ),
         ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
         (
             "com.example.shop.voip", nil,
-            #"No app "com.example.shop.voip" is configured here: remove .voip from app; push_type adds it."#
+            #"No app "com.example.shop.voip" is configured here: remove .voip from app; push_type adds the suffix."#
         ),
         (
             String(repeating: "0a1b", count: 16), nil,
-            #"No app "0a1b0a1b…+56" is configured here: correct app, or add it to apps of the configuration."#
+            #"No app "0a1b0a1b…+56" is configured here: correct app, or add the app to apps in the configuration."#
         ),
     ])
     func anUnknownAppIsReportedWithASuggestion(_ app: String, _ nearest: String?, _ sentence: String) {
@@ -352,7 +352,7 @@ import Testing
         ),
         (
             #"{"app":"com.example.shop","device_token":"aabb","push_type":"alert","payload":"{\"aps\":{}}"}"#,
-            "/payload must be an object, because it is JSON inside a string: write the object itself, without quotes around it."
+            "/payload must be an object, not a string that contains JSON: write the object without quotes around it."
         ),
         (
             #"{"app":"com.example.shop","payload":{"aps":{"badge":1,"badge":2}}}"#,
@@ -386,7 +386,7 @@ import Testing
         #expect(reasons.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
             reasons.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd); "
-                + "write it uncompressed.")
+                + "write uncompressed text.")
     }
 
     @Test func anAppsPayloadSchemaAppliesAndCanBeReplaced() throws {

@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: [
         (direct, true), ("shop.replies", true), ("shop.", true),
-        // Neither direct reply-to nor an allowed queue.
+        // Neither a direct reply-to name from RabbitMQ nor an allowed queue.
         ("amq.rabbitmq.reply-to", false), ("amq.gen-x", false), ("replies", false), ("xshop.replies", false),
         // Queues of the topology, even if the prefix allows them.
         ("push.results", false), ("push.dead", false), ("push.anything", false), ("jobs", false),

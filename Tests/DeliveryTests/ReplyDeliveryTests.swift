@@ -44,7 +44,7 @@ import Testing
         let steps = (0..<4).map { _ in reply.ended(outcome) }
         #expect(
             steps == [100, 200, 400].map { .again(milliseconds: $0) } + [.redirected(outcome.advice)])
-        // At the results exchange, the reply is repeated without a limit.
+        // At the result exchange, the reply is repeated without a limit.
         let further = (0..<9).map { _ in reply.ended(outcome) }
         #expect(further.first == .again(milliseconds: 100) && further.last == .again(milliseconds: 10_000))
         #expect(reply.message.exchange == "push.results")

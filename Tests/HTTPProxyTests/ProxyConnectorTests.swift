@@ -60,11 +60,11 @@ import Testing
         ("403 Forbidden", "the proxy proxy.test:3128 answered 403 to CONNECT api.push.apple.com:443"),
         (
             "407 Proxy Authentication Required",
-            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it requires authentication"
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: the proxy requires authentication"
         ),
         (
             "407 No\r\nProxy-Authenticate: NTLM",
-            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it offers only NTLM, and Martlet "
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: the proxy offers only NTLM, and Martlet "
                 + "supports only Basic"
         ),
         ("nonsense", "the proxy proxy.test:3128 sent an invalid HTTP response"),
@@ -83,7 +83,7 @@ import Testing
         #expect(run { client.isClosed })
         #expect(
             client.error?.message
-                == "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it refused the configured "
+                == "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: the proxy refused the configured "
                 + "user and password")
     }
 

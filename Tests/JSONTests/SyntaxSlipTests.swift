@@ -26,7 +26,7 @@ struct SyntaxSlipTests {
     func compressedTextIsDetected(_ text: [UInt8]) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(text) }
         #expect(error?.slip == .compressed && error?.position.offset == 0)
-        #expect(error?.message == "the text is compressed (gzip, zlib or zstd); write it uncompressed")
+        #expect(error?.message == "the text is compressed (gzip, zlib or zstd); write uncompressed text")
     }
 
     // Some encoders, such as C#'s `Encoding.Unicode.GetBytes`, write no byte order mark.

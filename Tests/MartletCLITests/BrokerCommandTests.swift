@@ -42,7 +42,7 @@ import Testing
         let result = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "other")
         #expect(result.exit.status == .exited(1))
         #expect(result.errors.count == 1)
-        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.wait.30s.1: it exists with other properties"))
+        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.wait.30s.1: PRECONDITION_FAILED"))
         #expect(result.errors[0].contains("inequivalent arg"))
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
     }
@@ -99,7 +99,7 @@ import Testing
         #expect(
             result.output.filter { $0.hasPrefix("unused") } == [
                 "unused   exchange older.retry and its queues: replaced by older.wait.*; "
-                    + "delete them once the queues are empty"
+                    + "once the queues are empty, delete the queues and the exchange"
             ])
         let left = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "older.retry.30s") }
         #expect(left.messages == 0)
@@ -325,8 +325,8 @@ import Testing
             "publish", "--url", broker.url, "--prefix", "idle", "--wait", "--timeout", "8", file("valid/alert.json"))
         #expect(result.exit.status == .exited(4))
         let cause =
-            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); to start one, run: martlet worker "
-            + "--config FILE"
+            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); to start a worker, run: "
+            + "martlet worker --config FILE"
         #expect(result.errors.filter { $0.contains("no result yet") } == [cause], "\(result.errors)")
     }
 

@@ -135,7 +135,7 @@ import Testing
         ("publish --config c --url u a", "options --url and --config are mutually exclusive"),
         ("publish --message-id x a b", "option --message-id requires a single file"),
         ("publish --message-id x --new-id a", "options --message-id and --new-id are mutually exclusive"),
-        ("publish --timeout 0 a", "option --timeout: expected an integer from 1 to 86400, got '0'"),
+        ("publish --timeout 0 a", "option --timeout: expected a whole number from 1 to 86400, got '0'"),
         (
             "schema",
             "NAME is missing: notification, result, dead-letter, channel-command, channel-reply, registration, "
@@ -153,10 +153,10 @@ import Testing
         ("watch --reveal", "option --reveal requires --json"),
         ("man wach", "unknown command 'wach'; did you mean 'watch'?"),
         ("validate --draft 4 a", "option --draft: expected 2020-12 or draft-07, got '4'"),
-        ("watch --count -1", "option --count: expected an integer above 0, got '-1'"),
+        ("watch --count -1", "option --count: expected a whole number above 0, got '-1'"),
         (
             "watch --count 99999999999999999999",
-            "option --count: expected an integer above 0, got '99999999999999999999'"
+            "option --count: expected a whole number above 0, got '99999999999999999999'"
         ),
     ])
     func mistakesAreReportedInOneLine(line: String, message: String) {

@@ -93,13 +93,13 @@ import YAML
         ("4.0", "-1", ["delivery-limit": "20"], "mine", "cap", #"set "delivery-limit": -1 in policy mine+cap"#),
         (
             "4.0", "7", ["delivery-limit": "-1"], "push-deliveries", "",
-            "a broker cannot change it: drain the queue, run "
+            "a broker cannot change an existing queue: drain the queue, run "
                 + "rabbitmqctl delete_queue -p '/' --if-empty 'push.dead', then run martlet topology apply again"
         ),
         ("3.13", nil, ["delivery-limit": "5"], "mine", "", "remove delivery-limit from policy mine"),
         (
             "3.13", "-1", [:], "mine", "",
-            "a broker cannot change it: drain the queue, run rabbitmqctl delete_queue -p "
+            "a broker cannot change an existing queue: drain the queue, run rabbitmqctl delete_queue -p "
                 + "'/' --if-empty 'push.dead', then run martlet topology apply again"
         ),
     ])
@@ -134,7 +134,7 @@ import YAML
         guard state == "unseen" else { return }
         #expect(
             lines[0].text
-                == "push.dead: the management API does not show effective policies: its statistics are disabled "
+                == "push.dead: the management API does not show effective policies: the statistics are disabled "
                 + "(management.disable_stats)")
         #expect(lines[0].remedy.hasSuffix("rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"))
     }

@@ -22,7 +22,7 @@ import Testing
     @Test func aQueueWithoutAConsumerIsNamed() throws {
         #expect(
             try lines([Self.unconsumed]) == [
-                "no worker consumes from push.requests (3 waiting); to start one, run: martlet worker --config "
+                "no worker consumes from push.requests (3 waiting); to start a worker, run: martlet worker --config "
                     + "/etc/martlet.yaml"
             ])
         #expect(

@@ -65,7 +65,7 @@ import Testing
                 .failed
             ),
             (.nacked, "refused  abc  a.json: the queue is full or unavailable", .failed),
-            (.refused(.bodyTooLarge), "refused  abc  a.json: message too large", .failed),
+            (.refused(.bodyTooLarge), "refused  abc  a.json: the message is too large", .failed),
         ]
         for (outcome, line, code) in cases {
             let report = PublishReport(file: "a.json", messageID: "abc", outcome: outcome, commands: commands)

@@ -73,7 +73,7 @@ import Testing
         #expect(lines.map(\.state) == [.ok, .unseen])
         #expect(
             lines.last?.text == "whether a full queue refuses messages: the management API does not show effective "
-                + "policies: its statistics are disabled (management.disable_stats)")
+                + "policies: the statistics are disabled (management.disable_stats)")
     }
 
     /// The management API is configured, but its URL or its user is wrong.

@@ -174,8 +174,9 @@ import Testing
     // APNs and devices ignore unknown keys without an error.
     @Test func unknownApsKeysCauseWarnings() async throws {
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","Sound":"y","mine":1}"#))
-        let found = "\(slips):1:98: warning: /payload/aps/Sound is not a key that Apple defines, and devices ignore it"
-        let other = "\(slips):1:110: warning: /payload/aps/mine is not a key that Apple defines, and devices ignore it."
+        let found = "\(slips):1:98: warning: /payload/aps/Sound is not a key that Apple defines; devices ignore the key"
+        let other =
+            "\(slips):1:110: warning: /payload/aps/mine is not a key that Apple defines; devices ignore the key."
         let expected = [found + " (did you mean \"sound\"?).", other, "\(slips): valid"]
         #expect(try await martlet("validate", slips) == Run(status: .exited(0), output: expected, errors: []))
 
@@ -216,7 +217,7 @@ import Testing
         let run = try await martlet("publish", "--url", "amqp://127.0.0.1:1", "--timeout", "1", slips)
         #expect(run.status == .exited(3))
         let means =
-            "/payload/aps/sounds is not a key that Apple defines, and devices ignore it (did you mean \"sound\"?)."
+            "/payload/aps/sounds is not a key that Apple defines; devices ignore the key (did you mean \"sound\"?)."
         #expect(run.errors.first == "martlet: \(slips): warning: \(means)")
         #expect(run.errors.dropFirst().first?.contains("/payload/aps/0a1b0a1b…+56 is not a key") == true)
         #expect(!run.errors.joined().contains(token))
@@ -256,7 +257,7 @@ import Testing
             "/bin/sh", "-c", #""$0" validate "$1" > /dev/full"#, Products.executable("martlet"), document,
         ])
         #expect(result.exit.status == .exited(2))
-        #expect(result.errors == ["martlet: cannot write the results"])
+        #expect(result.errors == ["martlet: cannot write to standard output"])
     }
 
     @Test func onlyWhitespaceIsABlankLine() async throws {
@@ -300,7 +301,7 @@ import Testing
         let document = try folder.write("document", #"{"b":1,"c":"x","d":1}"#)
         let missing = try await martlet("validate", "--json", "--schema", schema, document)
         #expect(missing.status == .exited(2) && missing.output == [])
-        #expect(missing.errors.joined().contains("which was not given: pass its file or folder as --resource"))
+        #expect(missing.errors.joined().contains("which was not given: pass the file or folder as --resource"))
 
         // A named resource may be a pipe, which can be read only once.
         let piped = try await ChildProcess.run([
@@ -421,8 +422,8 @@ import Testing
         let run = try await martlet("config", "check", try folder.write("one.yaml", text))
         #expect(run.status == .exited(0))
         let expected = bundleID.map { id in
-            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic; use the bundle ID (\(id)?), to which "
-                + "a push type adds \(name.dropFirst(id.count))"
+            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic; did you mean \(id)? "
+                + "A push type adds \(name.dropFirst(id.count)) to the bundle ID"
         }
         #expect(run.errors == [expected].compactMap(\.self))
     }

@@ -61,6 +61,6 @@ import Testing
         try await disk.makeReadOnly()
         let failure = error { () throws(SQLiteError) in try SQLiteFile.entries(path).close() }
         #expect(failure?.code == .readOnly)
-        #expect(failure?.message.contains("mount it with write access") == true)
+        #expect(failure?.message.contains("make the file system writable") == true)
     }
 }

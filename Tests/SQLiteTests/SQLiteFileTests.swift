@@ -85,7 +85,7 @@ import Testing
     @Test func specialNamesAreFiles() throws {
         let error = error(at: "missing/:memory:")
         #expect(error?.code == .cannotOpen)
-        #expect(error?.message == "cannot open missing/:memory:.lock: the folder is missing; create it")
+        #expect(error?.message == "cannot open missing/:memory:.lock: the folder is missing; create the folder")
     }
 
     @Test func aMissingFolderIsReported() {

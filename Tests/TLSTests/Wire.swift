@@ -212,7 +212,7 @@ final class Wire {
         }
     }
 
-    /// Connects, and runs until `isDone` returns true or the limit elapses. Returns the outcome of the run.
+    /// Connects the client, and runs the loop until `isDone` returns true, no work remains, or the limit elapses.
     @discardableResult
     func start(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Outcome {
         loop.enter { client.transport = connector.connect(client) }

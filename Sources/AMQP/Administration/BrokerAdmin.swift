@@ -66,11 +66,11 @@ public final class BrokerAdmin: ChannelHandler {
         guard channel.isUsable else { throw AMQPError(.connectionLost, "the connection to the broker is not open") }
         guard channel.send(method) else {
             throw AMQPError(
-                .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",
+                .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit into one frame",
                 isRetriable: false)
         }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [self] in
-            channel.abandon(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) seconds"))
+            channel.abandon(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) s"))
         }
         defer { loop.cancel(timer) }
         return try await withUnsafeContinuation { pending.append(Call(continuation: $0, queue: queue)) }.get()

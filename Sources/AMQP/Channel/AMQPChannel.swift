@@ -53,7 +53,7 @@ public final class AMQPChannel {
         }
         if let failure = connection.failure, !failure.isRetriable { throw failure }
         let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
-            failure ?? AMQPError(.timedOut, "no connection to the broker within \(deadlineSeconds) seconds")
+            failure ?? AMQPError(.timedOut, "no connection to the broker within \(deadlineSeconds) s")
         }
         if let error { throw error }
     }

@@ -249,6 +249,6 @@ struct ChannelMachine {
     }
 
     private static func unanswered(_ seconds: Int) -> AMQPError {
-        AMQPError(.timedOut, "the broker did not answer within \(seconds) seconds")
+        AMQPError(.timedOut, "the broker did not answer within \(seconds) s")
     }
 }

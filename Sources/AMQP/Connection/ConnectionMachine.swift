@@ -132,7 +132,7 @@ struct ConnectionMachine {
             return [.reset(AMQPError(.protocolViolation, "the broker sent a method out of order"))]
         case (.loggingIn, .deadlinePassed):
             let seconds = configuration.openingDeadlineSeconds
-            return [.reset(AMQPError(.timedOut, "the broker did not answer within \(seconds) seconds"))]
+            return [.reset(AMQPError(.timedOut, "the broker did not answer within \(seconds) s"))]
         case (.closing, .deadlinePassed):
             return [.reset(AMQPError(.timedOut, "the broker did not answer the close"))]
         case (.connecting, .streamEnded(let reason)), (.loggingIn, .streamEnded(let reason)),

@@ -1,6 +1,7 @@
 import EventLoop
 
-/// The wait before the cancellation of a consumer, until no delivery is assumed to be in transit to the consumer.
+/// The wait that precedes the cancellation of a consumer. The wait ends when no delivery is assumed to be in transit to
+/// the consumer, or after `longest`.
 ///
 /// When a consumer is canceled, RabbitMQ's quorum queues requeue the deliveries in transit to the consumer, and count
 /// these deliveries as failed (`x-delivery-count`). While acknowledgments are withheld, the broker sends no more

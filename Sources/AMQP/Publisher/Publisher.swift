@@ -146,7 +146,7 @@ public final class Publisher: ChannelHandler {
         let now = loop.now.monotonic
         while let first = queue.popOverdue(now) { complete(first.receiver, .notSent(notSentReason)) }
         let late = AMQPError(
-            .timedOut, "the broker did not confirm within \(configuration.confirmTimeoutSeconds) seconds")
+            .timedOut, "the broker did not confirm within \(configuration.confirmTimeoutSeconds) s")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { complete($0, .unknown(late)) }
         if let oldest = window.oldestSentAt, status == .ready {
             let dueAt = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)

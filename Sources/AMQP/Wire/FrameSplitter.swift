@@ -67,19 +67,19 @@ package struct FrameSplitter: ~Copyable {
     private func frameLength(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Int {
         guard Frame.Kind(rawValue: bytes[0]) != nil else {
             let text =
-                ForeignProtocol(firstBytes: bytes)?.text ?? "the peer sent bytes that are not an AMQP 0-9-1 frame"
+                ForeignProtocol(firstBytes: bytes)?.text ?? "the broker sent bytes that are not an AMQP 0-9-1 frame"
             throw AMQPError(.protocolViolation, text, isRetriable: false)
         }
         let payload = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self))
         guard UInt64(payload) + UInt64(Frame.overheadBytes) <= UInt64(frameBytesMax) else {
-            throw AMQPError(.protocolViolation, "the peer sent a frame longer than \(frameBytesMax) bytes")
+            throw AMQPError(.protocolViolation, "the broker sent a frame longer than \(frameBytesMax) bytes")
         }
         return Int(payload) + Frame.overheadBytes
     }
 
     private func frame(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Frame {
         guard bytes[bytes.count - 1] == Frame.endByte, let kind = Frame.Kind(rawValue: bytes[0]) else {
-            throw AMQPError(.protocolViolation, "the peer sent a frame without its end byte")
+            throw AMQPError(.protocolViolation, "the broker sent a frame without its end byte")
         }
         return Frame(
             kind: kind, channel: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt16.self)),

@@ -10,7 +10,7 @@ extension FrameWriter {
         frame(AMQP_BASIC_ACK_METHOD, ack, channel, argumentBytesMax: Self.acknowledgmentBytes)
     }
 
-    /// Writes a method. Returns false if an argument cannot be encoded or the arguments do not fit one frame.
+    /// Writes a method. Returns false if an argument cannot be encoded or the arguments do not fit into one frame.
     mutating func write(_ method: ClientMethod, channel: UInt16) -> Bool {
         defer { pool.recycle() }
         let argumentBytesMax = method.argumentBytesMax

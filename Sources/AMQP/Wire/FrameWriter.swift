@@ -30,7 +30,7 @@ struct FrameWriter: ~Copyable {
     }
 
     /// Writes a method whose arguments need at most `argumentBytesMax` bytes. Returns false if the arguments cannot be
-    /// encoded or do not fit one frame.
+    /// encoded or do not fit into one frame.
     ///
     /// - Parameter arguments: librabbitmq's structure for the method.
     @discardableResult

@@ -43,7 +43,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
         case .notWritten: "the connection could not write the request in time"
         case .overloaded: "too many requests wait for a connection"
         case .refused: "APNs refused the stream, or the connection ended, each time that the request was sent"
-        case .noToken: "no provider token could be signed; check the key and this machine's clock"
+        case .noToken: "cannot sign a provider token; check the key and this machine's clock"
         case .certificateRefused: "APNs refused the certificate"
         case .expired: "the request expired before it was sent"
         case .malformed: "a value is not valid in an HTTP header"

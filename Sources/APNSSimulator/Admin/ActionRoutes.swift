@@ -40,7 +40,8 @@ private struct ActionOrder: Sendable {
         ],
         check: { order, members throws(InputError) in
             guard order.action.isForConnections else {
-                throw members.error("action", "\(order.action.name) applies to requests only: POST it to /v1/faults")
+                throw members.error(
+                    "action", "\(order.action.name) applies to requests only; POST a fault to /v1/faults")
             }
         })
 }

@@ -1,5 +1,6 @@
 import AdminHTTP
 import JSON
+import Text
 
 extension AdminResponse {
     /// Returns a response whose body is the JSON value that `write` writes.
@@ -58,7 +59,7 @@ extension AdminRequest {
     func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String) throws(AdminError) -> Word? {
         guard let text = query(name) else { return nil }
         guard let word = Word(rawValue: text) else {
-            throw AdminError(400, "\(name) must be \(Word.allCases.map(\.rawValue).joined(separator: " or "))")
+            throw AdminError(400, "\(name) must be \(Word.allCases.map(\.rawValue).enumerated(with: "or"))")
         }
         return word
     }

@@ -33,7 +33,7 @@ struct ChannelRoutes {
                 guard
                     server.state.removeChannel(
                         id: request.parameter("ID"), bundleID: bundleID, environment: environment) != nil
-                else { throw AdminError(404, "app \(bundleID) has no such channel in \(environment.rawValue)") }
+                else { throw AdminError(404, "app \(bundleID) has no channel with this ID in \(environment.rawValue)") }
                 return .deleted
             },
         ]

@@ -9,7 +9,7 @@ struct ClockRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/clock", "the simulator's time, and how far its clock is ahead of the machine's") {
+            AdminRoute(.get, "/v1/clock", "the time and the offset of the simulator's clock") {
                 _ in shown
             },
             AdminRoute(.put, "/v1/clock", #"sets the clock: {"offset_seconds": N}"#) { request throws(AdminError) in

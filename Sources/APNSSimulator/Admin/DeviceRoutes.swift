@@ -11,7 +11,7 @@ struct DeviceRoutes {
         [
             AdminRoute(
                 .get, "/v1/devices", query: ["limit"],
-                "the registered devices; limit sets their maximum number, and left_out counts the devices omitted"
+                "the registered devices, up to limit devices; left_out counts the omitted devices"
             ) { request throws(AdminError) in
                 let limit = try request.number("limit", 1...Int.max)
                 let devices = server.state.devicesInOrder

@@ -18,7 +18,7 @@ struct RequestRoutes {
                     "full_tokens",
                     "wait_seconds", "timeout",
                 ],
-                "the newest requests, or those before or after a number; wait_seconds waits until a request matches",
+                "the newest requests, or requests before or after a number; wait_seconds waits until a request matches",
                 later: { exchange throws(AdminError) in try listRequests(exchange) }),
             AdminRoute(.get, "/v1/duplicates", "the IDs that more than one request had") { [server] _ in
                 .object { json in
@@ -37,7 +37,7 @@ struct RequestRoutes {
         guard let seconds = try request.number("wait_seconds", 0...RequestMemory.waitSecondsMax) else {
             return exchange.answer(.page(server.memory.requests(query), showsTokens: showsTokens))
         }
-        guard query.before == nil else { throw AdminError(400, "before and wait_seconds exclude each other") }
+        guard query.before == nil else { throw AdminError(400, "before and wait_seconds are mutually exclusive") }
         // Browsers log each 408 to the console, so a page that polls sets `timeout=empty` to receive an empty list.
         let timeout = request.query("timeout") ?? "error"
         guard ["error", "empty"].contains(timeout) else { throw AdminError(400, "timeout must be error or empty") }
@@ -46,7 +46,7 @@ struct RequestRoutes {
                 let page = page ?? (timeout == "empty" ? server.memory.requests(query) : nil)
                 exchange.answer(
                     page.map { .page($0, showsTokens: showsTokens) }
-                        ?? .error(408, "no matching request within \(seconds) seconds"))
+                        ?? .error(408, "no matching request within \(seconds) s"))
             }
             if let wait { exchange.onAbandoned = { [server] in server.memory.cancel(wait) } }
         } catch {

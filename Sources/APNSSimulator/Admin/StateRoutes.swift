@@ -29,7 +29,7 @@ struct StateRoutes {
             },
             AdminRoute(
                 .post, "/v1/reset", query: ["keep"],
-                "restores the simulator as it was at its start; keep=state keeps the state and the switches"
+                "restores the initial state of the simulator; keep=state keeps the state and the switches"
             ) { request throws(AdminError) in
                 server.reset(keepsState: try request.word("keep") as Keepable? == .state)
                 return .object { $0.member("reset", true) }

@@ -70,7 +70,7 @@ struct TeamRoutes {
         [
             AdminRoute(
                 .put, "/v1/teams/ID/apps/BUNDLE",
-                #"adds an app to the team, or moves it there; deletes its channels unless the body is {"broadcast": true}"#
+                #"adds or moves an app to the team; deletes the app's channels unless the body is {"broadcast": true}"#
             ) { request throws(AdminError) in
                 let teamID = try teamID(of: request)
                 let app = try request.read(canBeEmpty: true) { value throws(InputError) in

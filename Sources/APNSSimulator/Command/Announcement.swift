@@ -72,7 +72,10 @@ struct Announcement {
                 lines.append("  make the client trust \(directory)/\(DemonstrationFile.authority.rawValue)")
             }
         } else if startup.isDemonstrationState || options.certificateFile == nil {
-            lines.append("  to write the key and the authority for a client, pass --write-demo DIR")
+            let missingFiles = [
+                startup.isDemonstrationState ? "the key" : nil, options.certificateFile == nil ? "the authority" : nil,
+            ].compactMap(\.self).joined(separator: " and ")
+            lines.append("  to write \(missingFiles) for a client, pass --write-demo DIR")
         }
         if options.certificateFile == nil {
             lines.append(

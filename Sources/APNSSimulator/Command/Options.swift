@@ -61,13 +61,13 @@ extension Options {
             listeners.specify(try Self.endpoint(listener.option, value), for: listener)
         }
         guard !listeners.endpoints.isEmpty else {
-            throw UsageError("all listeners are off; set at least one to an address")
+            throw UsageError("all ports are disabled; pass an address to a --listen option")
         }
         if let value = parsed.options["admin"] { specifyAdmin(try Self.endpoint("--admin", value)) }
         adminHostNames = parsed.lists["admin-host"] ?? []
         readFilesAndState(parsed)
         guard (certificateFile == nil) == (privateKeyFile == nil) else {
-            throw UsageError("--certificate and --private-key require each other")
+            throw UsageError("options --certificate and --private-key require each other")
         }
         unregisteredPrefixes = parsed.lists["unregistered-prefix"] ?? []
         if let wrong = unregisteredPrefixes.first(where: { !Self.isTokenPrefix($0) }) {

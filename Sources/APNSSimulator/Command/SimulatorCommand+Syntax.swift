@@ -19,7 +19,7 @@ extension SimulatorCommand {
 
             Standard output has JSON lines: {"event":"ready",...} with the ports when the simulator is ready, and
             {"event":"counters",...} on SIGUSR1 and at exit. On SIGTERM or SIGINT, the simulator refuses new requests,
-            answers the open ones, and exits.
+            answers open requests, and exits.
 
             Defaults are in parentheses.
             """,
@@ -27,7 +27,7 @@ extension SimulatorCommand {
             OptionSection(
                 """
                 Addresses; port 0 selects a free port, none disables a port; if a --listen option sets an address, the \
-                ports without an option are off
+                ports without an option are disabled
                 """, listeners),
             OptionSection("State and certificates", states),
             OptionSection("Checks and limits", checks),

@@ -58,7 +58,7 @@ enum TextFile {
         for part in path.split(separator: "/") {
             made += made.isEmpty || made.hasSuffix("/") ? "\(part)" : "/\(part)"
             guard mkdir(made, 0o755) == 0 || errno == EEXIST else {
-                throw failure(.cannotWrite, "cannot create directory \(made)")
+                throw failure(.cannotWrite, "cannot create the folder \(made)")
             }
         }
     }

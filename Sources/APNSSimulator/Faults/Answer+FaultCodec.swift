@@ -59,7 +59,7 @@ extension AnswerMembers {
         }
         var answer = Answer(status: status, retryAfterSeconds: retryAfterSeconds)
         if let reason {
-            guard body == nil else { throw members.error("reason", "and body exclude each other") }
+            guard body == nil else { throw members.error("reason", "and body are mutually exclusive") }
             guard contentType == nil else { throw members.error("content_type", "requires a body") }
             answer.body = .reason(reason, timestampMilliseconds: timestampMilliseconds)
         } else {

@@ -54,7 +54,8 @@ extension Fault {
     fileprivate var obstacle: String? {
         switch (trigger, action) {
         case (.request, .resumeReading):
-            "resume_reading cannot wait for a request: none arrives while reading is stopped; POST it to /v1/actions"
+            "resume_reading cannot wait for a request: while reading is stopped, no request arrives; "
+                + "POST the action to /v1/actions"
         case (.request, _): nil
         case (.connection, .resetStream), (.connection, .resumeReading):
             "\(action.name) has no effect on a new connection"

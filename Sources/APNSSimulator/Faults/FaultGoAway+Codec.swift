@@ -16,8 +16,8 @@ extension FaultGoAway {
                 "last stream of a second GOAWAY, which follows the first"),
             .member(
                 "then", \.closing, .word, omitting: .drain,
-                "`drain` closes the connection after the remaining responses, `keep` leaves it open, `close` closes it at "
-                    + "once"),
+                "when the simulator closes the connection: `drain` after the remaining responses, `close` immediately, "
+                    + "`keep` never"),
         ])
 }
 
@@ -44,7 +44,7 @@ extension DebugData {
     }
 
     func bytes(_ members: ObjectMembers) throws(InputError) -> [UInt8] {
-        guard text == nil || hex == nil else { throw members.error("debug_hex", "and debug exclude each other") }
+        guard text == nil || hex == nil else { throw members.error("debug_hex", "and debug are mutually exclusive") }
         return hex ?? text.map { Array($0.utf8) } ?? []
     }
 }

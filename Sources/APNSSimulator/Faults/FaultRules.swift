@@ -84,7 +84,7 @@ public struct FaultRules: Sendable {
             entries[index] = entry
         } else {
             guard entries.count < Self.faultsMax else {
-                throw InputError("cannot add the fault: the limit is \(Self.faultsMax) faults; delete one first")
+                throw InputError("cannot add the fault: the limit is \(Self.faultsMax) faults; delete a fault first")
             }
             entries.append(entry)
         }

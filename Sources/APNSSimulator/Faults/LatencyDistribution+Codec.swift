@@ -26,11 +26,11 @@ struct LatencyMembers: Sendable {
     static let codec = ObjectCodec(
         "a latency", from: LatencyMembers(),
         [
-            .optional("constant_ms", \.constant, milliseconds, "time of every answer"),
-            .optional("min_ms", \.min, milliseconds, "minimum time; requires `max_ms`"),
-            .optional("max_ms", \.max, milliseconds, "maximum time; requires `min_ms`"),
-            .optional("median_ms", \.median, milliseconds, "median time; requires `p99_ms`"),
-            .optional("p99_ms", \.p99, milliseconds, "99th percentile of the time; requires `median_ms`"),
+            .optional("constant_ms", \.constant, milliseconds, "delay of every response"),
+            .optional("min_ms", \.min, milliseconds, "minimum delay; requires `max_ms`"),
+            .optional("max_ms", \.max, milliseconds, "maximum delay; requires `min_ms`"),
+            .optional("median_ms", \.median, milliseconds, "median delay; requires `p99_ms`"),
+            .optional("p99_ms", \.p99, milliseconds, "99th percentile of the delay; requires `median_ms`"),
             .optional(
                 "shape", \.shape, .word,
                 "distribution with `median_ms` and `p99_ms`: `log_normal` (default) or `normal`"),

@@ -21,7 +21,7 @@ extension RuleOptions {
         .member(
             "token_updates", \.tokenUpdates, .word,
             "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, "
-                + "`strict` counts it, `off` sets no limit"),
+                + "`strict` counts the first token, `off` sets no limit"),
         .member(
             "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,
             "counts the tokens of each related key separately"),
@@ -33,7 +33,7 @@ extension RuleOptions {
             "maximum time by which a provider token may be dated in the future"),
         .member(
             "token_future", \.futureTokenReason, .reason(.invalidProviderToken, .expiredProviderToken),
-            "refusal of a provider token that exceeds `token_future_seconds_max`"),
+            "refusal of a provider token dated later than `token_future_seconds_max` allows"),
         .member(
             "token_issued_at_text", \.acceptsTextIssuedAt, .bool,
             "accepts a string of seconds as `iat`, which some clients send"),
@@ -124,8 +124,8 @@ extension RuleOptions {
     private static let connectionFields: [ObjectField<RuleOptions>] = [
         .member(
             "errors_in_a_row_max", \.errorsInARowMax, .limit(0...1_000_000),
-            "refusals (4xx except 410) in a row before the simulator limits the connection to one stream; observers saw "
-                + "APNs do this after one; null: never"),
+            "refusals (4xx except 410) in a row before the simulator limits the connection to one stream; "
+                + "APNs was observed to do this after one refusal; null: never"),
         .member(
             "errors_max", \.errorsMax, .limit(0...1_000_000_000),
             "refusals within `errors_window_seconds` before the simulator closes the connection; null: never"),

@@ -13,7 +13,7 @@ extension SimulatorServer {
     public func perform(_ action: FaultAction, on number: Int? = nil) throws(InputError) -> Int {
         loop.assertOnLoop()
         guard action.isForConnections else {
-            throw InputError("\(action.name) applies to requests only: add it as a fault")
+            throw InputError("\(action.name) applies to requests only; add a fault with this action")
         }
         let chosen = connectionsInOrder.filter { number == nil || $0.number == number }
         for connection in chosen {

@@ -64,7 +64,7 @@ extension StateCodec {
                     "environments", \.environments, .environments,
                     "environments in which the key is valid; default: both"),
                 .optional(
-                    "topics", \.topics, .topics, "bundle IDs that the key is limited to; default: all of the team"),
+                    "topics", \.topics, .topics, "bundle IDs of the key; default: all bundle IDs of the team"),
                 .optional(
                     "related_key", \.relatedKeyID, .text(1...Self.idBytesMax),
                     "ID of another key with topics; tokens of both keys may share a connection"),
@@ -99,7 +99,7 @@ extension StateCodec {
             codec, get: { PEMMembers(text: $0[keyPath: path]) },
             set: { [readFile] pem, members, object throws(InputError) in
                 guard pem.text == nil || pem.path == nil else {
-                    throw members.error("\(name) and \(fileName) exclude each other")
+                    throw members.error("\(name) and \(fileName) are mutually exclusive")
                 }
                 object[keyPath: path] = pem.text
                 guard let file = pem.path else { return }

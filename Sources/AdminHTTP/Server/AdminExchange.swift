@@ -117,7 +117,7 @@ public final class AdminExchange {
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         let bytesMax = server.configuration.bodyBytesMax
         if request.body.count + bytes.count > bytesMax {
-            stage = .refused(.error(413, "the body exceeds \(bytesMax) bytes"))
+            stage = .refused(.error(413, "the body is larger than \(bytesMax) bytes"))
         } else if hold(bytes.count) {
             return request.body.append(contentsOf: bytes)
         } else {

@@ -67,7 +67,8 @@ public struct TopologyDeclarer {
     /// - Throws: if the connection is lost.
     public mutating func declare(removing former: [Topology.Binding] = []) async throws(AMQPError) -> Int {
         for exchange in topology.exchanges {
-            try await step("exchange \(exchange.name)") { admin throws(AMQPError) in
+            let migration = advice.migrate(exchange: exchange.name)
+            try await step("exchange \(exchange.name)", migration: migration) { admin throws(AMQPError) in
                 let exists = try await admin.exchangeExists(exchange.name)
                 try await admin.declare(exchange)
                 return exists ? .present : .created
@@ -89,13 +90,14 @@ public struct TopologyDeclarer {
         let bounds = topology.isBounded(queue.name) ? advice.bound(queue: queue.name, topology.results) : nil
         let isBoundedByPolicy = snapshot?.queues[queue.name]?.isBoundedByPolicy == true
         var (isLimited, isNew) = (false, false)
-        try await step("queue \(queue.name)") { admin throws(AMQPError) in
+        let migration = advice.migrate(queue: queue.name)
+        try await step("queue \(queue.name)", migration: migration) { admin throws(AMQPError) in
             let exists = try await admin.queueExists(queue.name)
             do throws(AMQPError) {
                 isLimited = try await admin.declare(queue) == .withBrokersDeliveryLimit
             } catch {
                 guard let bounds, error.isAboutBounds else { throw error }
-                return isBoundedByPolicy ? .present : .kept("it has other bounds (\(error.message)); \(bounds)")
+                return isBoundedByPolicy ? .present : .kept("the queue has other bounds (\(error.message)); \(bounds)")
             }
             isNew = !exists
             return exists ? .present : .created
@@ -112,7 +114,8 @@ public struct TopologyDeclarer {
             Step(
                 subject: "exchange \(names.formerRetryExchange) and its queues",
                 result: .unused(
-                    "replaced by \(names.waitQueuePrefix)*; delete them once the queues are empty")))
+                    "replaced by \(names.waitQueuePrefix)*; once the queues are empty, delete the queues and the "
+                        + "exchange")))
     }
 }
 
@@ -127,7 +130,7 @@ extension TopologyDeclarer {
                 report(
                     Step(
                         subject: binding.text,
-                        result: .kept("an earlier step failed; fix its cause and \(TopologyAdvice.apply) again")))
+                        result: .kept("an earlier step failed; fix the cause and \(TopologyAdvice.apply) again")))
             } else {
                 try await remove(binding)
             }
@@ -204,11 +207,15 @@ extension TopologyDeclarer {
 
     /// Performs one step.
     ///
-    /// - Parameter isReported: whether to report success. A failed step is always reported.
+    /// - Parameters:
+    ///   - isReported: whether to report success. A failed step is always reported.
+    ///   - migration: the remedy for an existing object that differs from its declaration; nil if the step declares
+    ///     no exchange and no queue.
     /// - Returns: whether the step succeeded.
     @discardableResult
     mutating func step(
-        _ subject: String, isReported: Bool = true, _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
+        _ subject: String, isReported: Bool = true, migration: String? = nil,
+        _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
     ) async throws(AMQPError) -> Bool {
         do {
             let result = try await act(admin)
@@ -217,17 +224,15 @@ extension TopologyDeclarer {
         } catch {
             guard !error.isUnreachable else { throw error }
             failures += 1
-            report(Step(subject: subject, result: .failed(Self.reason(for: error))))
+            report(Step(subject: subject, result: .failed(Self.reason(for: error, migration))))
             return false
         }
     }
 
     /// Returns the reason for a refusal, and the remedy if one is known.
-    private static func reason(for error: AMQPError) -> String {
-        switch error.code {
-        case .preconditionFailed:
-            "it exists with other properties, which a broker cannot change; once it is empty, delete it and "
-                + "\(TopologyAdvice.apply) again (\(error.message))"
+    private static func reason(for error: AMQPError, _ migration: String?) -> String {
+        if let migration, case .inequivalentArgument = error.detail { return "\(error.message); \(migration)" }
+        return switch error.code {
         case .accessRefused: "the user lacks the permission (\(error.message))"
         case .refused where error.detail == .unknownExchangeType: "\(TopologyAdvice.plugin) (\(error.message))"
         default: error.message

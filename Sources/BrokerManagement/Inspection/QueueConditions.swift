@@ -48,7 +48,7 @@ public struct QueueConditions: Sendable {
             let wait = status.messages == 1 ? "1 \(message) waits" : "\(status.messages) \(message)s wait"
             return Fault(
                 queue: queue, text: "\(wait) and no worker consumes",
-                remedy: "start a worker: martlet worker; if one runs, martlet status shows why it does not consume")
+                remedy: "start a worker: martlet worker; if a worker runs, for the reason, run: martlet status")
         }
     }
 
@@ -90,7 +90,7 @@ public struct QueueConditions: Sendable {
         if exchanges.contains(names.resultsExchange) || exchanges.contains(names.unroutedExchange) {
             return "results cannot be published, and workers stop consuming"
         }
-        return "workers cannot publish to it, and stop consuming"
+        return "workers cannot publish to the queue, and stop consuming"
     }
 }
 

@@ -50,7 +50,7 @@ struct TopologyProbe {
             findings.append(
                 TopologyFinding(
                     subject: "arguments of \(undeclarable) exchanges and queues", state: .unseen,
-                    advice: "visible only to a user that may declare them, or with amqp.management_url set"))
+                    advice: "visible only to a user that may declare these objects, or with amqp.management_url set"))
         }
         findings.append(
             TopologyFinding(

@@ -46,8 +46,8 @@ extension ManagementClient {
         let end = clock.now + .milliseconds(Self.statisticsLagMillisecondsMax)
         if snapshot.mayShowFormerLimits(of: topology) {
             onWait(
-                "waiting up to \(Self.statisticsLagMillisecondsMax / 1000) s for \(place): its statistics may still show the "
-                    + "delivery limits from before policy "
+                "waiting up to \(Self.statisticsLagMillisecondsMax / 1000) s for \(place): the statistics may still "
+                    + "show the delivery limits from before policy "
                     + topology.policies(of: snapshot.version ?? BrokerVersion(4, 0)).map(\.name).joined(separator: ", ")
             )
         }

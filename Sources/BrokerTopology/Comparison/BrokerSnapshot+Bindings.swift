@@ -35,15 +35,16 @@ extension BrokerSnapshot {
     /// Returns the remedy for a foreign binding.
     public func advice(onForeign binding: Topology.Binding) -> String {
         guard binding.kind == .queue else {
-            return "it leads to shards of another configuration, and requests also wait in these shards; if no worker "
-                + "consumes them, remove the binding in RabbitMQ's management UI"
+            return
+                "the binding leads to shards of another configuration, and requests also wait in these shards; if no "
+                + "worker consumes these requests, remove the binding in RabbitMQ's management UI"
         }
         guard queues[binding.destination]?.consumerCount == 0 else {
             return "workers of another configuration consume the queue"
         }
         let former = Shell.quoted("\(binding.destination)=\(binding.routingKey)")
         return
-            "its queue belongs to another configuration and has no consumer; if no consumer will return, run martlet "
-            + "topology apply --former \(former)"
+            "the bound queue belongs to another configuration and has no consumer; if no consumer will return, run "
+            + "martlet topology apply --former \(former)"
     }
 }

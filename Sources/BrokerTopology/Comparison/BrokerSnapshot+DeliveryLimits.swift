@@ -52,7 +52,7 @@ extension BrokerSnapshot {
 
     public var unseenLimitsText: String {
         "the management API does not show effective policies"
-            + (showsStatistics ? "" : ": its statistics are disabled (management.disable_stats)")
+            + (showsStatistics ? "" : ": the statistics are disabled (management.disable_stats)")
     }
 
     /// Returns the queues from which a delivery limit would remove messages.

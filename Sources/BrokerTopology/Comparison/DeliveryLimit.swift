@@ -69,7 +69,7 @@ public enum DeliveryLimit: Equatable, Sendable {
         case (.argument, _): " (argument x-delivery-limit)"
         case (.policy, let names): " (policy \(names))"
         case (.broker, ""): ""
-        case (.broker, let names): " (its default: policy \(names) sets no limit)"
+        case (.broker, let names): " (the default: policy \(names) sets no limit)"
         }
     }
 }

@@ -13,7 +13,8 @@ public struct TopologyAdvice: Sendable {
 
     /// Returns the remedy for a queue with other arguments, which a declaration cannot change.
     public func migrate(queue: String) -> String {
-        "a broker cannot change it: drain the queue, run \(deletion(ofQueue: queue)), then \(Self.apply) again"
+        "a broker cannot change an existing queue: drain the queue, run \(deletion(ofQueue: queue)), then "
+            + "\(Self.apply) again"
     }
 
     public func deletion(ofQueue queue: String) -> String {
@@ -22,14 +23,14 @@ public struct TopologyAdvice: Sendable {
 
     /// Returns the remedy for a shard that receives no new requests, but to which waiting requests return.
     public func retire(shard: String) -> String {
-        "it receives no new requests; let workers of the previous configuration drain it and the requests that wait "
-            + "for it, then run " + deletion(ofQueue: shard)
+        "the shard receives no new requests; let workers of the previous configuration drain the shard and the "
+            + "requests that wait for the shard, then run " + deletion(ofQueue: shard)
     }
 
     /// Returns the remedy for an exchange of another type or with other arguments.
     public func migrate(exchange: String) -> String {
-        "a broker cannot change it: stop the publishers, delete the exchange, \(Self.apply) again, then restore its "
-            + "other bindings"
+        "a broker cannot change an existing exchange: stop the publishers, delete the exchange, \(Self.apply) again, "
+            + "then restore the other bindings of the exchange"
     }
 
     /// Returns the command that sets the bounds of a result queue. Only an operator runs the command, because other

@@ -30,7 +30,7 @@ public struct TopologyDiff {
         }
         var differences = Self.differences(Self.texts(wanted.arguments), found.arguments)
         if found.kind != wanted.kind.rawValue {
-            differences.insert("its type is \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
+            differences.insert("the type is \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
         }
         guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
         return TopologyFinding(
@@ -61,7 +61,7 @@ public struct TopologyDiff {
         }
         return TopologyFinding(
             subject: subject, state: .differs,
-            advice: "\(text): it can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
+            advice: "\(text): the queue can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
     }
 
     /// Returns the arguments of a queue without the argument that turns off the delivery limit. From RabbitMQ 4.0 on,
@@ -86,8 +86,9 @@ public struct TopologyDiff {
         snapshot.staleBindings(of: topology).map { binding in
             TopologyFinding(
                 subject: "binding of \(binding.text)", state: .differs,
-                advice: "it belongs to another configuration or version, so its messages have no consumer or reach two "
-                    + "queues; \(TopologyAdvice.apply)")
+                advice:
+                    "the binding belongs to another configuration or version, so that messages have no consumer or "
+                    + "reach two queues; \(TopologyAdvice.apply)")
         }
             + snapshot.foreignBindings(of: topology).map { binding in
                 TopologyFinding(
@@ -112,8 +113,8 @@ public struct TopologyDiff {
                 guard !limited.isEmpty else { return nil }
                 return TopologyFinding(
                     subject: subject, state: .missing,
-                    advice: "without it, RabbitMQ \(version) removes messages that were requeued too often from "
-                        + "\(limited.joined(separator: ", ")); \(TopologyAdvice.apply)")
+                    advice: "without the policy, RabbitMQ \(version) removes messages that were requeued too often "
+                        + "from \(limited.joined(separator: ", ")); \(TopologyAdvice.apply)")
             }
             let differences = Self.differences(policy.withPriority(of: found).texts, found)
             return TopologyFinding(

@@ -36,7 +36,7 @@ package struct ParsedArguments: Sendable, Equatable {
         guard let text = options[option] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             let numbers = range == 1...Int.max ? "above 0" : "from \(range.lowerBound) to \(range.upperBound)"
-            throw UsageError("option --\(option): expected an integer \(numbers), got '\(text)'")
+            throw UsageError("option --\(option): expected a whole number \(numbers), got '\(text)'")
         }
         return number
     }
@@ -48,7 +48,7 @@ package struct ParsedArguments: Sendable, Equatable {
         let numbers = words.compactMap { Int($0) }
         guard numbers.count == words.count, numbers.allSatisfy(range.contains) else {
             let limits = "from \(range.lowerBound) to \(range.upperBound)"
-            throw UsageError("option --\(option): expected integers \(limits), separated by commas, got '\(text)'")
+            throw UsageError("option --\(option): expected whole numbers \(limits), separated by commas, got '\(text)'")
         }
         return numbers
     }

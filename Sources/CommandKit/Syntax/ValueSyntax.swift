@@ -17,13 +17,3 @@ package enum ValueSyntax: Sendable, Equatable {
         if case .words(let words) = self { words } else { nil }
     }
 }
-
-extension [String] {
-    /// Returns the joined elements, such as `a, b or c`.
-    ///
-    /// - Parameter conjunction: the word before the last element.
-    package func enumerated(with conjunction: String) -> String {
-        guard let last, count > 1 else { return first ?? "" }
-        return "\(dropLast().joined(separator: ", ")) \(conjunction) \(last)"
-    }
-}

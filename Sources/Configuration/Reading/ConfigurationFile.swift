@@ -162,8 +162,8 @@ enum ConfigurationSchema {
         switch value.kind {
         case .null:
             return violation.message.hasPrefix("must be an object")
-                ? "; it is empty: write {} to use the defaults, or remove the key"
-                : "; it is empty: write a value, or remove the key"
+                ? "; the value is empty: write {} to use the defaults, or remove the key"
+                : "; the value is empty: write a value, or remove the key"
         case .number, .boolean:
             return violation.message.hasPrefix("must be a string") ? "; use quotes: \"…\"" : ""
         case .string, .array, .object: return ""

@@ -179,7 +179,7 @@ extension ConfigurationReader {
     private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
         guard let text = text(value) else { return nil }
         let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        if !isIdentifier { complain(value, "\(what) must have ten letters and digits") }
+        if !isIdentifier { complain(value, "\(what) must be 10 letters or digits") }
         return isIdentifier ? text : nil
     }
 }

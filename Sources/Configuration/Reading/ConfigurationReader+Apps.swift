@@ -153,13 +153,13 @@ extension ConfigurationReader {
                 credentials[environment] = chosen.isEmpty ? nil : chosen
             } catch {
                 let files = error.certificates.map(\.file).joined(separator: " and ")
-                complain(name, "several certificates apply: \(files); set certificate to one of them")
+                complain(name, "several certificates apply: \(files); set certificate to one of these files")
                 return nil
             }
         }
         guard credentials.isEmpty else { return credentials }
         if known.keys.count > 1 {
-            complain(name, "apns.keys has several keys; set key to one of them")
+            complain(name, "apns.keys has several keys; set key to the ID of one key")
         } else if known.keys.isEmpty, known.areCertificatesComplete, !known.certificates.isEmpty {
             let others = known.certificates.map(\.summary).joined(separator: "; ")
             complain(name, "no certificate for \(candidates.bundleID): \(others)")

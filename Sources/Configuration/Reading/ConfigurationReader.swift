@@ -132,7 +132,7 @@ struct ConfigurationReader {
         for name in broker.names.requestQueuesAndShards where broker.names.isReserved(name) {
             complain(
                 section["request_queues"] ?? section["requests_queue"] ?? section,
-                "\(name) must not be a request queue: the worker publishes to it")
+                "\(name) must not be a request queue: the worker publishes to this queue")
         }
         complainOfShards(section, broker.names)
     }

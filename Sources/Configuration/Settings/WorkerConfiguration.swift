@@ -197,8 +197,8 @@ package struct WorkerConfiguration: Sendable {
             guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {
                 return nil
             }
-            return "apps: \(bundleID) ends like a topic; use the bundle ID (\(bundleID.dropLast(suffix.count))?), "
-                + "to which a push type adds \(suffix)"
+            return "apps: \(bundleID) ends like a topic; did you mean \(bundleID.dropLast(suffix.count))? A push type "
+                + "adds \(suffix) to the bundle ID"
         }
     }
 

@@ -97,8 +97,8 @@ struct FilterLexer {
         let hint =
             switch source[place] {
             case UInt8(ascii: "="): "; for equality, use =="
-            case UInt8(ascii: "&"): "; for and, use &&"
-            case UInt8(ascii: "|"): "; for or, use ||"
+            case UInt8(ascii: "&"): "; for a logical and, use &&"
+            case UInt8(ascii: "|"): "; for a logical or, use ||"
             default: ""
             }
         throw FilterError(offset: place, message: "unexpected character\(hint)")

@@ -121,13 +121,13 @@ package enum MessageLine {
             }
             if let value = properties["timestamp"] {
                 guard let seconds = value.int64.flatMap({ UInt64(exactly: $0) }) else {
-                    throw mistake(value, "timestamp must be a nonnegative integer, in seconds")
+                    throw mistake(value, "timestamp must be a whole number of at least 0, in seconds")
                 }
                 copy.timestampSeconds = seconds
             }
             if let value = properties["priority"] {
                 guard let priority = value.int64.flatMap({ UInt8(exactly: $0) }) else {
-                    throw mistake(value, "priority must be an integer from 0 to 255")
+                    throw mistake(value, "priority must be a whole number from 0 to 255")
                 }
                 copy.priority = priority
             }

@@ -1,4 +1,5 @@
 package import BrokerTopology
+import Text
 
 /// The queues that a command reads, and the words for their messages.
 package enum MessageSource: Equatable, Sendable {
@@ -46,9 +47,9 @@ package enum MessageSource: Equatable, Sendable {
     /// A remedy if the scan window is smaller than the queue.
     package var roomAdvice: String {
         switch self {
-        case .deadLetters: "redrive or drop some of them first"
-        case .unrouted: "replay some of them first"
-        case .waits: "bring some of them back first"
+        case .deadLetters: "redrive or drop some dead letters first"
+        case .unrouted: "replay some results first"
+        case .waits: "bring some requests back first"
         }
     }
 
@@ -72,9 +73,9 @@ package enum MessageSource: Equatable, Sendable {
     package func question(_ count: Int, _ names: TopologyNames) -> String {
         let place = place(names)
         return switch self {
-        case .deadLetters: "Send \(count) dead letters of \(place) as requests?"
-        case .unrouted: "Publish \(count) results of \(place) again?"
-        case .waits: "Return \(count) requests from \(place) to their request queues?"
+        case .deadLetters: "Send \(count.counted("dead letter")) of \(place) as requests?"
+        case .unrouted: "Publish \(count.counted("result")) of \(place) again?"
+        case .waits: "Return \(count.counted("request")) from \(place) to the request queues?"
         }
     }
 

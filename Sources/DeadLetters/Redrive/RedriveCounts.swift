@@ -71,7 +71,7 @@ package struct RedriveCounts: Equatable, Sendable {
         if unknown > 0 { parts.append("possibly published \(unknown), kept in the queue: run the command again") }
         if unroutable > 0 { parts.append("no bound queue \(unroutable), kept in the queue") }
         if left > 0 { parts.append("published but not removed \(left): run the command again") }
-        return parts.joined(separator: ", ") + "; read \(seen)"
+        return parts.joined(separator: ", ") + "; messages read: \(seen)"
     }
 
     package func json(isDryRun: Bool, _ source: MessageSource = .deadLetters) -> String {

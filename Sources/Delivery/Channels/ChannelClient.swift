@@ -55,7 +55,7 @@ public final class ChannelClient {
         case nil: "Run martlet channels list before you create another channel."
         case 0: "No channel has been created so far."
         case 1: "One new channel exists, created by this request or by another client."
-        case let count?: "\(count) new channels exist, one of them perhaps created by this request."
+        case let count?: "\(count) new channels exist, of which this request perhaps created one."
         }
     }
 

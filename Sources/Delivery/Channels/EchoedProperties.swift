@@ -12,7 +12,7 @@ struct EchoedProperties {
         var violation: RequestViolation?
         func validated(_ text: String?, _ name: String) -> String? {
             guard let text, text.hasReplacements else { return text }
-            violation = RequestViolation(.property, name, "The command was not run: \(name) must be UTF-8 text.")
+            violation = RequestViolation(.property, name, "The command was not executed: \(name) must be UTF-8 text.")
             return nil
         }
         messageID = validated(properties.messageID, "message-id")

@@ -20,7 +20,7 @@ struct ReplyAddress: Equatable {
     ///   - prefix: The prefix of the allowed queues; nil if only direct reply-to is allowed.
     init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(RequestViolation) {
         guard let replyTo, !replyTo.isEmpty else {
-            throw Self.violation("The command was not run: reply-to is missing; set it to receive the reply.")
+            throw Self.violation("The command was not executed: reply-to is missing; set reply-to to receive a reply.")
         }
         let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOwn(replyTo) } ?? false
         let isDirect = replyTo.hasPrefix(DirectReplyTo.prefix)
@@ -28,7 +28,7 @@ struct ReplyAddress: Equatable {
             !replyTo.hasReplacements
         else {
             let queues = prefix.map { " or a queue whose name begins with \($0)" } ?? ""
-            throw Self.violation("The command was not run: reply-to must be amq.rabbitmq.reply-to\(queues).")
+            throw Self.violation("The command was not executed: reply-to must be amq.rabbitmq.reply-to\(queues).")
         }
         queue = replyTo
     }

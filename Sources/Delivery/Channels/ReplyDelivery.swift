@@ -3,11 +3,12 @@ import AMQP
 /// The publishes of one reply: destination, repeats and delays. Pure.
 ///
 /// The worker publishes the reply to the requester first. If the requester cannot be reached, the worker publishes the
-/// reply to the results exchange, and repeats the publish until the broker confirms it.
+/// reply to the result exchange. There, the worker repeats the publish until the broker confirms the reply, no broker
+/// would accept the reply, or the worker stops.
 struct ReplyDelivery {
     enum Step: Hashable {
         case done
-        /// A redirection of the reply to the results exchange, for this reason.
+        /// A redirection of the reply to the result exchange, for this reason.
         case redirected(String)
         case again(milliseconds: Int)
         /// A reply that no broker would accept, even without its optional properties.
@@ -35,7 +36,7 @@ struct ReplyDelivery {
     ///
     /// - Parameters:
     ///   - message: The reply. Its exchange and routing key are ignored.
-    ///   - address: The requester; nil to publish to the results exchange only.
+    ///   - address: The requester; nil to publish to the result exchange only.
     init(
         _ message: OutgoingMessage, to address: ReplyAddress?, orElse results: (exchange: String, routingKey: String)
     ) {

@@ -31,7 +31,7 @@ public struct LaneState: Sendable, Hashable {
         if isPaused { reasons.append("paused by an operator: run: martlet resume") }
         if let publishingFailure { reasons.append("cannot publish outcomes: \(publishingFailure)") }
         if isUnreachable {
-            reasons.append("no endpoint of APNs accepts a connection; see the breakers in the worker's status")
+            reasons.append("no endpoint of APNs accepts a connection; for the reasons, run: martlet status")
         }
         if !isConsuming { reasons.append(consumingFailure ?? "not consuming yet") }
         if !isPublishing { reasons.append(brokerFailure ?? "not connected for publishing yet") }

@@ -11,7 +11,8 @@ struct WorkerIdentity {
     /// The name as it fits in a header.
     var shortName: String { name.cut(to: MessageHeaderName.copyBytesMax) }
 
-    /// Returns whether a worker with the same AMQP user published the message, so that its provenance is trusted.
+    /// Returns whether a worker with the same AMQP user published the message, so that the provenance of the
+    /// message is trusted.
     func published(_ properties: MessageProperties) -> Bool {
         guard let user else { return false }
         return properties.userID == user

@@ -182,9 +182,12 @@ public struct OutcomePolicy: Sendable {
         case .overloaded:
             return hold(HoldReason("overloaded", "Too many pushes waited for a connection."), of: subject)
         case .refused:
-            return hold(HoldReason("refused-stream", "APNs refused the stream of the push several times."), of: subject)
+            return hold(
+                HoldReason(
+                    "refused-stream", "APNs refused the stream of the push, or the connection ended, several times."),
+                of: subject)
         case .noToken:
-            return hold(HoldReason("token", "No provider token could be signed."), of: subject)
+            return hold(HoldReason("token", "Cannot sign a provider token."), of: subject)
         case .certificateRefused(let refusal):
             return hold(HoldReason(refusal), of: subject)
         }

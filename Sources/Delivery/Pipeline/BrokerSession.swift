@@ -137,7 +137,7 @@ extension BrokerStatus {
     var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil
-        case .blocked(let reason): "the broker blocks publishes: \(reason): \(AMQPError.alarmRemedy)"
+        case .blocked(let reason): "the broker accepts no publishes: \(reason): \(AMQPError.alarmRemedy)"
         case .waiting(let error, _): error.advice
         case .closed: "closed"
         }

@@ -131,8 +131,8 @@ extension PublishOutcome {
         case .returned(_, let text):
             "no queue is bound for the message (\(text)): run: martlet topology apply"
         case .nacked:
-            "a queue is full or refuses the message: consume from it, or raise its limit; to list policies, run: "
-                + "rabbitmqctl list_policies"
+            "a queue is full or refuses the message: consume from the queue, or raise its limit; to list policies, "
+                + "run: rabbitmqctl list_policies"
         case .unknown(let error), .notSent(let error): error.advice
         case .refused(let refusal): refusal.rawValue
         }

@@ -203,7 +203,7 @@ final class RequestReader {
 extension RequestViolation {
     fileprivate static let oversized = RequestViolation(
         .size, "message_bytes",
-        "The body exceeds the limit of this worker; the broker moved the request to the dead letters.")
+        "The body is larger than the limit of this worker; the broker moved the request to the dead letters.")
 }
 
 extension DeliveryRecord {

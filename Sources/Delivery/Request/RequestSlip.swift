@@ -16,7 +16,7 @@ enum RequestSlip {
         let place = place(of: violation, in: root)
         if violation.keyword == "type", holdsJSON(root.at(pointer: place)) {
             violation.message +=
-                ", because it is JSON inside a string: write the object itself, without quotes around it"
+                ", not a string that contains JSON: write the object without quotes around it"
             return violation
         }
         guard root.kind == .object else { return violation }

@@ -55,8 +55,8 @@ extension RequestViolation {
     static func unknownApp(_ name: String, nearest: String? = nil) -> RequestViolation {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint =
-            suffix.map { ": remove \($0) from app; push_type adds it" }
-            ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add it to apps of the configuration."
+            suffix.map { ": remove \($0) from app; push_type adds the suffix" }
+            ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add the app to apps in the configuration."
         return RequestViolation(
             .app, "unknown", path: "/app",
             "No app \(RedactedText.name(name)) is configured here\(hint)" + (suffix == nil ? "" : "."))

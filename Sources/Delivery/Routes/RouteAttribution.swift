@@ -98,7 +98,7 @@ extension HoldReason {
 
     fileprivate static let unanswered = HoldReason(
         unansweredCode,
-        "Connections open, but no push on them is answered. Check that apns.endpoints names APNs, and "
+        "Connections open, but no push is answered. Check that apns.endpoints names APNs, and "
             + "check any proxy or firewall on the path.")
 
     /// Creates the reason for several consecutive connections that ended with pushes in flight and without any answer.
@@ -107,9 +107,9 @@ extension HoldReason {
     init(endedUnanswered error: TransportError) {
         self.init(
             Self.unansweredCode,
-            "Connections open, but end before a push on them is answered (\(error.message)). If another credential "
-                + "works at this endpoint, check that this one was not revoked and is for this environment. Otherwise "
-                + "check that apns.endpoints names APNs, and check any proxy or firewall on the path.")
+            "Connections open, but end before a push is answered (\(error.message)). If another credential "
+                + "works at this endpoint, check that this credential was not revoked and is for this environment. "
+                + "Otherwise check that apns.endpoints names APNs, and check any proxy or firewall on the path.")
     }
 
     fileprivate init(_ answer: PushAnswer) {
@@ -127,13 +127,13 @@ extension HoldReason {
                 "APNs refuses the topic, even for the first push of a new connection: check in Apple's developer "
                     + "account that the app belongs to the team and has push enabled."
             default:
-                "APNs refuses the credential: check its key ID and team ID, and under Keys in Apple's developer "
-                    + "account that it was not revoked."
+                "APNs refuses the credential: check the key ID and team ID of a key, and in Apple's developer account "
+                    + "that the credential was not revoked."
             }
         self.init(answer.code, "\(answer.summary) \(sentence)")
     }
 
     fileprivate init(failing answer: PushAnswer) {
-        self.init("failing", "\(answer.summary) Several requests over several connections got such answers.")
+        self.init("failing", "\(answer.summary) Several requests over several connections received such answers.")
     }
 }

@@ -1,3 +1,5 @@
+import Text
+
 extension ValueCodec where Value == Bool {
     public static var bool: Self {
         Self("true or false", read: { $0.bool }, write: { value, json in json.bool(value) })
@@ -46,14 +48,14 @@ extension ValueCodec where Value == String {
             reader: { json, name throws(InputError) in
                 if let text = json.string, byteCount.contains(text.utf8.count) { return text }
                 // YAML parses unquoted digits as a number.
-                let remedy = json.kind == .number ? "; put it in quotes" : ""
+                let remedy = json.kind == .number ? "; write the value in quotes" : ""
                 throw InputError("\(name) must be \(form)\(remedy)", node: json.nodeIndex)
             }, writer: { value, json in json.string(value) })
     }
 
     public static func word(of words: [String]) -> Self {
         Self(
-            words.joined(separator: " or "), words: words,
+            words.enumerated(with: "or"), words: words,
             read: { json in json.string.flatMap { words.contains($0) ? $0 : nil } },
             write: { value, json in json.string(value) })
     }

@@ -16,7 +16,7 @@ public struct VariantCodec<Value>: Sendable {
     }
 
     public var value: ValueCodec<Value> {
-        let form = "a word, or an object with that word as its one member"
+        let form = "a word, or an object with that word as its only member"
         return ValueCodec(
             form, words: variants.map(\.word),
             reader: { json, name throws(InputError) in

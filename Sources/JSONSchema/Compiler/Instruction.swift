@@ -206,7 +206,7 @@ struct DynamicAnchor {
     var schema: Int
 }
 
-/// The range of `CompiledSchema.dynamicAnchors` of a resource.
+/// The range of a resource's anchors in `CompiledSchema.dynamicAnchors`.
 struct ResourceAnchors {
     var first: Int
     var count: Int

@@ -103,7 +103,7 @@ extension SchemaCompiler {
 
     func names(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> [JSONValue] {
         guard value.kind == .array, value.elements.allSatisfy({ $0.kind == .string }) else {
-            throw malformed(value, schema, "must be an array of strings")
+            throw malformed(value, schema, "the value must be an array of strings")
         }
         return Array(value.elements)
     }

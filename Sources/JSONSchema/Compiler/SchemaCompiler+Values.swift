@@ -12,13 +12,13 @@ extension SchemaCompiler {
 
     func count(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> Int {
         guard let number = value.number, number.isInteger, !number.isNegative else {
-            throw malformed(value, schema, "must be a whole number of at least 0")
+            throw malformed(value, schema, "the value must be a whole number of at least 0")
         }
         return number.int64.map { Int($0) } ?? Int.max
     }
 
     func bound(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> NumberBound {
-        guard let number = value.number else { throw malformed(value, schema, "must be a number") }
+        guard let number = value.number else { throw malformed(value, schema, "the value must be a number") }
         return NumberBound(place: schema.place(value), small: number.int64)
     }
 
@@ -36,7 +36,8 @@ extension SchemaCompiler {
             case "object": types.insert(.object)
             case "integer": types.insert(.integer)
             default:
-                throw malformed(name, schema, "must be one of null, boolean, number, integer, string, array, object")
+                throw malformed(
+                    name, schema, "a type must be one of null, boolean, number, integer, string, array, object")
             }
         }
         return types

@@ -32,7 +32,7 @@ extension SchemaLibrary {
     ) throws(SchemaError) -> URIReference {
         let uri = reference.resolved(against: base)
         guard uri.withoutFragment.description.utf8.count <= Self.uriBytesMax else {
-            throw error(.unsupported, place, "must resolve to a URI of at most \(Self.uriBytesMax) bytes")
+            throw error(.unsupported, place, "the reference must resolve to a URI of at most \(Self.uriBytesMax) bytes")
         }
         return uri
     }

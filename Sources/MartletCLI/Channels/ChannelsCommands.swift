@@ -18,10 +18,10 @@ struct ChannelsCreateCommand: ChannelsCommand {
         path: ["channels", "create"],
         summary: "Create a broadcast channel for an app and print the ID that APNs assigns.",
         discussion: """
-            With storage none, APNs keeps no broadcast for offline devices and allows more broadcasts. With newest, it keeps
-            the newest broadcast for at most 8 hours. The policy of a channel cannot be changed.
-            A request without a response is not repeated, since it may have created a channel. Instead, the command
-            compares the channels before and after the request and reports new channels.
+            With storage none, APNs keeps no broadcast for offline devices and allows more broadcasts. With newest, it
+            keeps the newest broadcast for at most 8 hours. The policy of a channel cannot be changed. A request without
+            a response is not repeated, since it may have created a channel. Instead, the command compares the channels
+            before and after the request and reports new channels.
 
             \(ChannelsText.exitCodes)
             """,
@@ -36,7 +36,7 @@ struct ChannelsCreateCommand: ChannelsCommand {
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         guard let policy = ChannelRequest.StoragePolicy(word: parsed.required("storage")) else {
-            throw UsageError("option --storage: expected none or newest")
+            throw UsageError("option --storage: expected none or newest, got '\(parsed.required("storage"))'")
         }
         options = ChannelCommandOptions(.create(policy), parsed)
     }
@@ -60,8 +60,8 @@ struct ChannelsDeleteCommand: ChannelsCommand {
         path: ["channels", "delete"],
         summary: "Delete broadcast channels permanently.",
         discussion: """
-            A deleted ID is never assigned again. Devices may still receive a stored broadcast. A channel that does not exist
-            counts as deleted.
+            A deleted ID is never assigned again. Devices may still receive a stored broadcast. A channel that does not
+            exist counts as deleted.
 
             \(ChannelsText.exitCodes)
             """,

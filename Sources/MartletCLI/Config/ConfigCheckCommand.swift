@@ -4,7 +4,7 @@ import JSON
 import JSONSchema
 import Text
 
-/// The command that checks whether a worker would start with configuration files.
+/// The command that checks whether a worker would start with each given configuration file.
 struct ConfigCheckCommand: Command {
     static let syntax = CommandSyntax(
         path: ["config", "check"],

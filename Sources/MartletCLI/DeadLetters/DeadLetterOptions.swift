@@ -135,8 +135,8 @@ extension DeadLetterOptions {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
             guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
                 throw UsageError(
-                    "option --delivery-limit: each scan counts as a failed delivery; the limit must exceed "
-                        + "\(DeadLetterScan.deliveriesSpared)")
+                    "option --delivery-limit: expected a number above \(DeadLetterScan.deliveriesSpared), "
+                        + "got '\(text)': each scan counts as a failed delivery")
             }
         } else if !isDeliveryLimitAssumed || source == .waits {
             deliveryLimit = nil

@@ -47,7 +47,7 @@ enum DeadLetterText {
         let titles = ["COUNT", "SHARE"] + groups.keys.map { $0.rawValue.uppercased() } + ["OLDEST", "NEWEST"]
         let sum =
             groups.count == seen
-            ? "\(seen) \(source.noun)s in \(place)" : "\(groups.count) of \(seen) \(source.noun)s in \(place)"
+            ? "\(seen.counted(source.noun)) in \(place)" : "\(groups.count) of \(seen.counted(source.noun)) in \(place)"
         let note = isComplete ? "" : "; the scan is incomplete"
         return (rows.isEmpty ? "" : lines(titles, rows)) + sum.printable + note + "\n"
     }

@@ -48,7 +48,7 @@ struct DeadLettersShowCommand: MessageQueueCommand {
         summary: "Show complete dead letters: reason, headers, body.",
         discussion: """
             Of dead letters with the same ID, reason and body, print the first and count the others. With --json, print
-            each of them.
+            every dead letter.
             """,
         operands: "ID…", operandValues: .text,
         options: .broker + [.reveal, .deliveryLimit, .json])
@@ -74,7 +74,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
             worker would refuse stays in the queue and is counted. The others are published, and removed once the broker
             has confirmed them. The command may be stopped at any time and run again: a worker does not push a duplicate
             again. Dead letters that do not match stay in the queue, in their order. Attempts are not reset: a request
-            without attempts left gets one more.
+            without attempts left gets one more attempt.
 
             \(DeadLettersText.filters)
             """,
@@ -104,8 +104,9 @@ struct DeadLettersExportCommand: MessageQueueCommand {
         path: ["dead-letters", "export"],
         summary: "Write dead letters to a file without removing them.",
         discussion: """
-            Write one line of JSON per dead letter: body, properties and headers, in the format of `import`. The file contains
-            whole device tokens and payloads. It must not exist, and gets mode 0600. FILE may be - for standard output.
+            Write one line of JSON per dead letter: body, properties and headers, in the format of `import`. The file
+            contains whole device tokens and payloads. FILE must be a new file, which gets mode 0600, or - for standard
+            output.
 
             \(DeadLettersText.filters)
             """,
@@ -128,8 +129,8 @@ struct DeadLettersImportCommand: MessageQueueCommand {
         summary: "Publish the dead letters in a file of `export` or `drop`, as dead letters or as requests.",
         discussion: """
             Bodies are preserved byte for byte. Headers and properties are preserved, except the expiration, the user
-            ID, CC, BCC and the broker's counters. All messages are persistent. With --redrive, they are checked and
-            sent as requests, as by `redrive`. A worker does not push a duplicate again. FILE may be - for standard
+            ID, CC, BCC and the broker's counters. All messages are persistent. With --redrive, messages are checked
+            and sent as requests, as by `redrive`. A worker does not push a duplicate again. FILE may be - for standard
             input.
             An interrupted import prints the last line that it completed. Continue after that line with --from-line;
             importing from the first line would publish messages twice.
@@ -159,10 +160,10 @@ struct DeadLettersEditCommand: MessageQueueCommand {
         summary: "Edit a dead letter's body in $EDITOR and send it.",
         discussion: """
             Write the body to a file of mode 0600, run the editor, and check the result; repeat until the body is valid.
-            Then publish it as `redrive --reset-attempts` does, with the dead letter's ID in push-edited-from, and
+            Then publish the body as `redrive --reset-attempts` does, with the dead letter's ID in push-edited-from, and
             remove the dead letter. No message is unacknowledged while the editor is open. If several dead letters have
-            the ID, choose one with --where. An unchanged body is not sent. If only its content-encoding is wrong, ask
-            whether to send the body without it; --yes answers yes.
+            the ID, choose a dead letter with --where. An unchanged body is not sent. If only the content-encoding is
+            wrong, ask whether to send the body without it; --yes answers yes.
 
             \(DeadLettersText.filters)
             """,
@@ -189,7 +190,7 @@ struct DeadLettersDropCommand: MessageQueueCommand {
         summary: "Remove dead letters after writing them to a file.",
         discussion: """
             Write the dead letters as `export` does, ask for confirmation, then remove them from the queue. `import`
-            restores them.
+            restores the dead letters.
 
             \(DeadLettersText.filters)
             """,

@@ -33,8 +33,8 @@ extension DeadLetterOptions {
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(
-            ("martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit; lower the option or, if you "
-                + "have just changed the policy, wait a few seconds and run the command again").printable)
+            ("martlet: \(queue): the delivery limit is \(count), lower than --delivery-limit; lower the option or, if "
+                + "you have just changed the policy, wait a few seconds and run the command again").printable)
         return false
     }
 }
@@ -46,7 +46,7 @@ extension DeadLetterScan {
         return "Remove the limit. With RabbitMQ 4, run: rabbitmqctl set_policy -p \(host) --apply-to queues --priority "
             + "100 dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}'; the policy needs a higher "
             + "priority than the queue's other policies. RabbitMQ 3 has a limit only if a policy or an argument sets "
-            + "one. To verify, run: rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments; then "
-            + "pass --delivery-limit none. This option loses dead letters if the queue still has a limit."
+            + "a limit. To verify, run: rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments; "
+            + "then pass --delivery-limit none. This option loses dead letters if the queue still has a limit."
     }
 }

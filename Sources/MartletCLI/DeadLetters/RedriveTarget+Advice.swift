@@ -10,6 +10,6 @@ extension RedriveTarget {
             if options.action != .import { (options.ids, options.choosesAll, options.limit) = ([id], false, nil) }
             return options.command(task.commands)
         }
-        return "its request queue is unknown or not configured; run: \(commands.joined(separator: ", or: "))"
+        return "the original request queue is unknown or not configured; run: \(commands.joined(separator: ", or: "))"
     }
 }

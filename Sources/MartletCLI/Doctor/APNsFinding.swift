@@ -86,7 +86,8 @@ enum APNsFinding: Equatable {
                 remedy: credential.isKey
                     ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and that this "
                         + "machine's clock is correct"
-                    : "if it has expired or was revoked, create a new one in Apple's developer account")
+                    : "if the certificate has expired or was revoked, create a new certificate in Apple's developer "
+                        + "account")
         case .environment(let reason):
             return .failure(
                 check, "\(place): \(credential) is not valid in this environment (\(reason))",
@@ -106,16 +107,16 @@ enum APNsFinding: Equatable {
         case .unanswered:
             return .failure(
                 check, "\(place): request with \(credential) timed out",
-                remedy: "run martlet doctor again; if it fails again, check Apple's system status")
+                remedy: "run martlet doctor again; if the check fails again, see Apple's system status")
         case .failed(let reason):
             return .failure(
                 check, "\(app): \(place): \(reason)",
-                remedy: "run martlet doctor again; if it fails again, check Apple's system status"
+                remedy: "run martlet doctor again; if the check fails again, see Apple's system status"
             )
         case .foreignResponse(let status):
             return .failure(
                 check, "\(place): the response (status \(status)) is not from APNs",
-                remedy: "check proxies and firewalls: they must pass connections to ports 443 and 2197 unchanged")
+                remedy: "check that proxies and firewalls pass connections to ports 443 and 2197 unchanged")
         case .unreachable(let error):
             return .failure(
                 check, error?.message ?? "\(place): no connection",

@@ -16,8 +16,8 @@ extension ExitCode {
             .timedOut,
             "timeout: --timeout, or a worker's drain deadline (the broker redelivers unacknowledged requests)"
         ),
-        (.interrupted, "stopped by SIGINT (worker: by the second one)"),
-        (.terminated, "stopped by SIGTERM (worker: by the second one)"),
+        (.interrupted, "stopped by SIGINT (worker: by the second signal)"),
+        (.terminated, "stopped by SIGTERM (worker: by the second signal)"),
     ]
 
     /// Returns the higher code, which is the more specific error.

@@ -2,6 +2,7 @@ import AMQP
 import Configuration
 import ControlProtocol
 import Delivery
+import Text
 
 /// Possible causes of missing results, derived from the status of queues and workers.
 struct MissingResultCauses {
@@ -20,14 +21,14 @@ struct MissingResultCauses {
     var lines: [String] {
         let causes = paused + unconsumed + notReady + held
         guard causes.isEmpty else { return Array(causes.prefix(Self.linesMax)) }
-        let consumed = queues.map { "\($0.name): \($0.messages) waiting, \($0.consumers) consumers" }
+        let consumed = queues.map { "\($0.name): \($0.messages) waiting, \($0.consumers.counted("consumer"))" }
         return [(consumed + ["on the workers' machines, run: martlet status"]).joined(separator: "; ")]
     }
 
     private var unconsumed: [String] {
         queues.filter { $0.consumers == 0 }.map { queue in
             "no worker consumes from \(queue.name) (\(queue.messages) waiting)"
-                + (workers.isEmpty ? "; to start one, run: \(commands.completed("martlet worker"))" : "")
+                + (workers.isEmpty ? "; to start a worker, run: \(commands.completed("martlet worker"))" : "")
         }
     }
 

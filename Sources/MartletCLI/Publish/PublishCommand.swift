@@ -8,19 +8,19 @@ struct PublishCommand: ConfiguredCommand {
         path: ["publish"],
         summary: "Publish files as requests, byte for byte.",
         discussion: """
-            Wait for the broker's confirm of each request, and print its id and outcome. The message-id is the id in the body
-            if there is one, otherwise a new UUID. With --wait, also wait for the results and print them as martlet watch
-            does; the exit code is then 0 only if all were accepted. While results are missing, print possible causes as
-            the broker and this user's workers on this machine show them: no consumer, a pause, an open breaker. A worker
-            does not push an accepted id again: --new-id gives each request a new one. Requests are published
-            without validation; only unknown keys inside aps cause a warning on standard error. With --user or --user-file,
-            the requests go to the registered devices of these users, whatever target the files name.
+            Wait for the broker's confirm of each request, and print its id and outcome. The message-id is the id in the
+            body if there is one, otherwise a new UUID. With --wait, also wait for the results and print them as martlet
+            watch does; the exit code is then 0 only if all requests were accepted. While results are missing, print
+            causes that the broker and this user's workers on this machine report: no consumer, a pause, an open
+            breaker. A worker does not push an accepted id again: --new-id gives each request a new id. Requests are
+            published without validation; only unknown keys inside aps cause a warning on standard error. With --user or
+            --user-file, the requests go to the registered devices of these users, whatever target the files name.
             """,
         operands: "FILE…",
         options: .broker + [
             .json,
             OptionSyntax(name: "wait", help: "wait for the results and print them"),
-            OptionSyntax(name: "new-id", help: "replace the file's id with a new one"),
+            OptionSyntax(name: "new-id", help: "replace the id in the file with a new UUID"),
             OptionSyntax(name: "message-id", value: "ID", help: "message-id to use, for a single file"),
             .user("user whose devices receive the requests, instead of the target in the file"), .userFile,
             OptionSyntax(

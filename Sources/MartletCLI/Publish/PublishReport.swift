@@ -57,8 +57,8 @@ struct PublishReport: Equatable {
         case .returned(_, let text): "no queue is bound for the message (\(text)); run: martlet topology apply"
         case .nacked: "the queue is full or unavailable"
         case .refused(.shortStringTooLong): "a queue name or property is longer than 255 bytes"
-        case .refused(.headersTooLarge): "properties do not fit in one frame"
-        case .refused(.bodyTooLarge): "message too large"
+        case .refused(.headersTooLarge): "the properties do not fit into one frame"
+        case .refused(.bodyTooLarge): "the message is too large"
         case .unknown(let error) where error.code == .notFound, .notSent(let error) where error.code == .notFound:
             "\(error.message); run: martlet topology apply"
         case .unknown(let error): "the broker may have received the message: \(error.message)"

@@ -13,15 +13,15 @@ struct PushCommand: ConfiguredCommand {
         path: ["push"],
         summary: "Push requests directly to APNs, without a broker, and print the responses.",
         discussion: """
-            Read keys, certificates, apps and endpoints from the configuration, validate each request as a worker does, push
-            it once, and print the outcome; with --json, print the result that a worker would publish. Nothing is
-            published or retried. Unknown keys inside aps cause a warning on standard error. Exit code 0: all were
-            accepted, 1: one was not accepted, 3: no connection to APNs.
+            Read keys, certificates, apps and endpoints from the configuration, validate each request as a worker does,
+            push it once, and print the outcome; with --json, print the result that a worker would publish. Nothing is
+            published or retried. Unknown keys inside aps cause a warning on standard error. Exit code 0: all requests
+            were accepted, 1: a request was not accepted, 3: no connection to APNs.
             """,
         operands: "FILE…",
         options: [
             .config(isRequired: true), .json,
-            OptionSyntax(name: "new-id", help: "replace the file's id with a new one"),
+            OptionSyntax(name: "new-id", help: "replace the id in the file with a new UUID"),
         ])
 
     struct Options: Equatable, Sendable {

@@ -12,12 +12,12 @@ struct StatusCommand: Command {
         path: ["status"],
         summary: "Show the status of the workers on this machine, or of one remote worker.",
         discussion: """
-            Find the workers of this user by their control sockets. Show for each whether it consumes requests, and if
-            not, the reason; its rates during the last interval; held routes; and queue depths. --watch redraws the
-            table, cut to the window, until q or Ctrl-C. --json prints the response of each worker to /status on one line.
-            Exit code 0: all workers are ready, 1: a worker is not ready, 3: no worker was found, or one is unreachable.
-            With --live, exit code 0: every lane of every worker makes progress, 1: a lane is stalled. --live excludes
-            --watch, --interval and --json.
+            Find the workers of this user by their control sockets. Show for each worker whether the worker consumes
+            requests, and if not, the reason; rates during the last interval; held routes; and queue depths. --watch
+            redraws the table, cut to the window, until q or Ctrl-C. --json prints the response of each worker to
+            /status on one line. Exit code 0: all workers are ready, 1: a worker is not ready, 3: no worker was found,
+            or a worker is unreachable. With --live, exit code 0: every lane of every worker makes progress, 1: a lane
+            is stalled. --live is mutually exclusive with --watch, --interval and --json.
             """,
         options: WorkerAddress.options + [
             OptionSyntax(name: "watch", help: "redraw until q or an interrupt"),

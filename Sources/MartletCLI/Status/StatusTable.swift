@@ -111,7 +111,7 @@ struct StatusTable {
         let failure = reports.lazy.compactMap { $0?.publishingFailure }.first
         let why = failure.map { ": cannot publish outcomes: \($0)" } ?? ""
         let messages = reports.reduce(0) { $0 &+ ($1?.inFlight ?? 0) }
-        return ["lanes of a previous configuration (\(reports.count)) have unsettled messages (\(messages))\(why)"]
+        return ["lanes of a previous configuration: \(reports.count), requests in flight: \(messages)\(why)"]
     }
 
     private var heldRoutes: [String] {

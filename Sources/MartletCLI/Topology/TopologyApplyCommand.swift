@@ -7,13 +7,13 @@ struct TopologyApplyCommand: ConfiguredCommand {
         path: ["topology", "apply"],
         summary: "Declare the exchanges, queues and bindings at the broker.",
         discussion: """
-            Declare missing objects and leave existing ones unchanged. The command may be repeated. An object that exists with
-            other arguments is an error: the broker cannot change it, only delete it and declare it again. If several
-            request queues are configured, remove the binding by which one queue receives all requests. With --former,
-            remove the binding of a former request queue; if amqp.management_url is configured, list such bindings. On
-            RabbitMQ 4, new queues have no delivery limit. Existing queues with the limit need a policy, which the command
-            sets through amqp.management_url. Without the URL, it prints the rabbitmqctl command and exits with 1;
-            --without-policies skips the policy.
+            Declare missing objects and leave existing objects unchanged. The command may be repeated. An object that
+            exists with other arguments is an error, because a broker cannot change the arguments: delete the object,
+            then run the command again. If several request queues are configured, remove the binding by which one queue
+            receives all requests. With --former, remove the binding of a former request queue; if amqp.management_url
+            is configured, list such bindings. On RabbitMQ 4, new queues have no delivery limit. Existing queues with
+            the limit need a policy, which the command sets through amqp.management_url. Without the URL, the command
+            prints the rabbitmqctl command and exits with 1; --without-policies skips the policy.
             """,
         options: .broker + [
             OptionSyntax(

@@ -1,6 +1,7 @@
 import BrokerTopology
 import CommandKit
 import Configuration
+import Text
 
 /// The command that prints the topology as a table or in a format that RabbitMQ tools accept. It does not connect.
 struct TopologyPrintCommand: ConfiguredCommand {
@@ -8,10 +9,11 @@ struct TopologyPrintCommand: ConfiguredCommand {
         path: ["topology", "print"],
         summary: "Print the exchanges, queues and bindings without connecting.",
         discussion: """
-            Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl script, or
-            objects of the messaging topology operator. The last two contain the permissions of each user. No password is
-            printed, and only a password in amqp.url is read. --broker adds the declarations that disable the delivery limit
-            of RabbitMQ 4.0 and later, which discards a message after more than 20 requeues.
+            Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl
+            script, or objects of the messaging topology operator. The script and the objects contain the permissions of
+            each user. No password is printed, and only a password in amqp.url is read. --broker adds the declarations
+            that disable the delivery limit of RabbitMQ 4.0 and later, which discards a message after more than 20
+            requeues.
             """,
         options: [
             .config(), .prefix,

@@ -31,7 +31,7 @@ struct UnknownApsKey: Equatable {
 
     /// The message after the pointer.
     var message: String {
-        "is not a key that Apple defines, and devices ignore it"
+        "is not a key that Apple defines; devices ignore the key"
             + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
     }
 

@@ -7,13 +7,13 @@ extension ValidateCommand {
         path: ["validate"],
         summary: "Validate requests or other documents against a JSON Schema.",
         discussion: """
-            Print FILE: valid, or FILE:LINE:COLUMN and the mistake. On a terminal, also print the line with a caret; in a pipe or
-            file, print nothing from the document. With --json, print one line per document: {"valid":true}, or false with
-            errors. Exit code 0: all documents are valid, 1: a document is invalid, 2: invalid schema, unreadable file,
-            failed output, or invalid usage.
+            Print FILE: valid, or FILE:LINE:COLUMN and the mistake. On a terminal, also print the line with a caret; in
+            a pipe or file, print nothing from the document. With --json, print one line per document: {"valid":true},
+            or false with errors. Exit code 0: all documents are valid, 1: a document is invalid, 2: invalid schema,
+            unreadable file, failed output, or invalid usage.
 
             Without --schema, documents are validated as requests: by the schema and by limits in bytes. With --config,
-            they are validated as by a worker with that file: also by apps, environments, payload schemas and the
+            documents are validated as by a worker with this file: also by apps, environments, payload schemas and the
             maximum message size. A key inside aps that Apple does not define causes a warning. A schema is 2020-12 or
             draft-07 and may refer to files in its folder by $id or name; nothing is downloaded. FILE may be - for
             standard input.

@@ -22,7 +22,7 @@ struct ValidateCommand: ConfiguredCommand {
 
     func execute() throws(ConfigurationError) -> ExitCode {
         if let problem = options.unreadableConfig {
-            Terminal.error.line("martlet: \(problem); checking requests without its rules")
+            Terminal.error.line("martlet: \(problem); checking requests without the rules of a configuration")
         }
         let rules: RequestRules? =
             if let path = options.configPath { try ConfigurationFile(path).requestRules() } else { nil }
@@ -39,7 +39,7 @@ struct ValidateCommand: ConfiguredCommand {
         let folder = SchemaFolder(
             resources: options.resources,
             options: SchemaOptions(assertsFormat: options.assertsFormat, defaultDraft: options.draft),
-            hint: "pass its file or folder as --resource URI=FILE", readsPipes: true)
+            hint: "pass the file or folder as --resource URI=FILE", readsPipes: true)
         let schema = try folder.compile(path)
         for warning in schema.warnings.prefix(Self.warningsMax) {
             Terminal.error.line("martlet: \(path): \(warning)".printable)
@@ -62,7 +62,7 @@ struct ValidateCommand: ConfiguredCommand {
                 case .input(let error):
                     Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 case .output:
-                    Terminal.error.line("martlet: cannot write the results")
+                    Terminal.error.line("martlet: cannot write to standard output")
                     return code
                 }
             }

@@ -39,8 +39,8 @@ struct WaitsBringBackCommand: MessageQueueCommand {
             workers move the requests to a wait queue again. Each request is published unchanged, and removed from its
             wait queue after the broker has confirmed it. With --rate and a filter or an ID, the other requests of a
             wait queue stay unacknowledged until the command ends. The command may be stopped at any time and run again.
-            If it is killed, a few requests may be in both queues: a single worker process pushes such a request once,
-            but two processes may each push it.
+            If the command is killed, a few requests may be in both queues: a single worker process pushes such a
+            request once, but two processes may each push it.
 
             \(ResendText.filters)
             """,

@@ -56,7 +56,7 @@ struct WatchedMessage: Equatable {
         self.messageID = messageID
         id = messageID
         guard let document = try? JSONDocument(body) else {
-            message = "the result is not JSON"
+            message = "the body is not JSON"
             return
         }
         let root = document.root

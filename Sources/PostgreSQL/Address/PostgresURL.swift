@@ -46,7 +46,7 @@ public struct PostgresURL: Sendable, Hashable {
                 throw invalid("has an unknown query parameter (supported: host, sslmode, sslrootcert)")
             }
             guard !value.isEmpty, options.updateValue(value, forKey: name) == nil else {
-                throw invalid("has a query parameter without a value, or twice")
+                throw invalid("has a query parameter without a value, or the same parameter twice")
             }
         }
         return options
@@ -56,7 +56,7 @@ public struct PostgresURL: Sendable, Hashable {
         if let socket {
             // As in libpq, the port of a socket follows a host that is empty.
             guard authority.isEmpty || authority.hasPrefix(":"), socket.hasPrefix("/") else {
-                throw invalid("has a parameter host that is not the folder of a Unix socket, or hosts besides it")
+                throw invalid("has a query parameter host that is not the folder of a Unix socket, or another host")
             }
             return [.socket(directory: socket, port: try port(authority.dropFirst()))]
         }

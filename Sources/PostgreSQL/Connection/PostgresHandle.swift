@@ -109,8 +109,8 @@ final class PostgresHandle {
         }
         return PostgresError(
             .tls,
-            "the TLS handshake failed; check that the server has TLS, that sslrootcert is its authority, "
-                + "and that its certificate has this name")
+            "the TLS handshake failed; check that the server has TLS, that sslrootcert is the authority "
+                + "of the certificate, and that the certificate has this name")
     }
 
     /// Returns the SQLSTATE at the end of a message of the form `…FATAL:  28P01`, which may end with a line feed.

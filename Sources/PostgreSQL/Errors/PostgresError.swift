@@ -92,10 +92,10 @@ extension SQLState {
         switch outcome {
         case .unreachable: "server not available, or statement canceled"
         case .refused: "login refused; check user, password and pg_hba.conf"
-        case .schema: "database, table, column or right missing"
+        case .schema: "database, table, column or privilege missing"
         case .full: "disk, memory or connections of the server exhausted"
         case .data: "values refused"
-        case .retry: "transaction conflicted with another one"
+        case .retry: "transaction conflicted with another transaction"
         case .readOnly: "server accepts no writes"
         case .lockTimeout: "lock held by another transaction"
         case .stalePlan: "prepared statement outdated"

@@ -8,7 +8,7 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
         case unreachable
         /// Login refused (class 28). Needs an operator.
         case refused
-        /// Database, table, column or right missing (classes 42 and 3D). Needs a migration or an operator.
+        /// Database, table, column or privilege missing (classes 42 and 3D). Needs a migration or an operator.
         case schema
         /// Disk, memory or connections exhausted (class 53).
         case full

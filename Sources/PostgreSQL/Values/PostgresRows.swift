@@ -98,7 +98,7 @@ public struct PostgresRows: ~Copyable {
 
     @usableFromInline
     static func unexpected(_ column: Int, _ type: PostgresType) -> PostgresError {
-        PostgresError(.unexpectedResult, "column \(column + 1) of the result is not of type \(type) and not null")
+        PostgresError(.unexpectedResult, "column \(column + 1) of the result is null or not of type \(type)")
     }
 
     /// Parses the binary format of an array. Nil if it is malformed, has a null element, or more than one dimension.

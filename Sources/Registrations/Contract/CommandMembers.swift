@@ -54,7 +54,7 @@ struct CommandMembers {
         let hint = Suggestion.hint(for: name, among: known)
         return CommandViolation(
             .schema, "additionalProperties", path: "",
-            "The command has an unknown member; its members are \(list)\(hint.isEmpty ? "." : hint)")
+            "The command has an unknown member; this command's members are \(list)\(hint.isEmpty ? "." : hint)")
     }
 
     func has(_ member: CommandMember) -> Bool { root[key: member.rawValue] != nil }

@@ -75,7 +75,7 @@ public struct ReceivedCommand: Sendable, Hashable {
     ) throws(CommandViolation) {
         for member in [CommandMember.registeredAt, .timestamp] {
             guard let time = members.integer(member), time - now > aheadMillisecondsMax else { continue }
-            throw limit(member, "is more than \(aheadMillisecondsMax / 60_000) minutes ahead: set it in UTC")
+            throw limit(member, "is more than \(aheadMillisecondsMax / 60_000) minutes in the future: use UTC")
         }
         guard let time = members.integer(.registeredAt) else { return }
         if source == .queue && now - time > RegistrationRules.tombstoneMillisecondsMax {

@@ -15,14 +15,14 @@ extension RegistrationKeys {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.unreadable(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw RegistrationKeysError(.unreadable, "cannot read keys from \(path): it is not a regular file")
+            throw RegistrationKeysError(.unreadable, "cannot read keys from \(path): not a regular file")
         }
         let mode = status.st_mode & 0o7777
         guard mode & ~Self.modeMax == 0 else {
             throw RegistrationKeysError(
                 .exposed,
-                "cannot use keys from \(path): its mode \(String(mode, radix: 8)) permits more than 640; run: chmod 640 "
-                    + Shell.operand(path))
+                "cannot use keys from \(path): the mode \(String(mode, radix: 8)) permits more than 640; run: "
+                    + "chmod 640 " + Shell.operand(path))
         }
         try self.init(json: try Self.bytes(of: descriptor, path), source: path)
     }
@@ -43,7 +43,8 @@ extension RegistrationKeys {
         }
         guard count <= fileBytesMax else {
             throw RegistrationKeysError(
-                .malformed, "cannot read keys from \(path): it is larger than \(fileBytesMax) bytes; name a key file")
+                .malformed,
+                "cannot read keys from \(path): the file has more than \(fileBytesMax) bytes; name a key file")
         }
         return Array(bytes.prefix(count))
     }
@@ -58,8 +59,8 @@ extension RegistrationKeys {
         case EACCES:
             return RegistrationKeysError(
                 .unreadable,
-                "cannot read keys from \(path): permission denied; make the worker's group the group of the file, and run: "
-                    + "chmod 640 \(Shell.operand(path))")
+                "cannot read keys from \(path): permission denied; run as root: "
+                    + "chgrp \(getegid()) \(Shell.operand(path)) && chmod 640 \(Shell.operand(path))")
         default:
             let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
             return RegistrationKeysError(.unreadable, "cannot read keys from \(path): \(reason)")

@@ -39,14 +39,14 @@ public struct RegistrationKeys: Sendable, Equatable {
         func malformed(_ reason: String) -> RegistrationKeysError {
             RegistrationKeysError(
                 .malformed,
-                "cannot read keys from \(source): \(reason); restore the file from its backup, since rows cannot be read "
-                    + "without their keys")
+                "cannot read keys from \(source): \(reason); restore the file from a backup, because rows cannot be "
+                    + "read without the keys")
         }
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(json, limits: JSONLimits(bytesMax: Self.fileBytesMax, depthMax: 4))
         } catch {
-            throw malformed("it is not JSON, at line \(error.position.line), column \(error.position.column)")
+            throw malformed("the text is not JSON, at line \(error.position.line), column \(error.position.column)")
         }
         let file: KeyFile
         do throws(InputError) {
@@ -58,7 +58,7 @@ public struct RegistrationKeys: Sendable, Equatable {
         }
         let dataKeys = file.dataKeys.sorted { $0.id > $1.id }
         guard (1...Self.dataKeysMax).contains(dataKeys.count) else {
-            throw malformed("it has \(dataKeys.count) data keys instead of 1 to \(Self.dataKeysMax)")
+            throw malformed("the file has \(dataKeys.count) data keys instead of 1 to \(Self.dataKeysMax)")
         }
         for (key, next) in zip(dataKeys, dataKeys.dropFirst()) where key.id == next.id {
             throw malformed("two data keys have the id \(key.id)")

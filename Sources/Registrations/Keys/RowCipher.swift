@@ -48,7 +48,7 @@ public final class RowCipher {
         _ identity: RegistrationIdentity, of key: Registration.Key, userKey: UUIDValue
     ) throws(CryptoError) -> Sealed {
         guard let text = IdentityCoding.bytes(of: identity) else {
-            throw CryptoError(.invalidArgument, "cannot encrypt a registration: its token or a text is malformed")
+            throw CryptoError(.invalidArgument, "cannot encrypt a registration: the token or a text is malformed")
         }
         return try seal(text, authenticating: (key.token, key.slot, userKey))
     }

@@ -212,9 +212,10 @@ public actor Browser {
         let answer = try await call("Page.captureScreenshot") { $0.member("format", "png") }
         let text = try answer.result("data")
         let urlText = String(text.map { ["+": "-", "/": "_"][$0] ?? $0 }.prefix { $0 != "=" })
-        guard let bytes = Base64URL.decode(urlText), let file = fopen(path, "w") else {
-            throw ProcessError("cannot write a screenshot to \(path)")
+        guard let bytes = Base64URL.decode(urlText) else {
+            throw ProcessError("cannot write a screenshot to \(path): Chromium sent invalid base64")
         }
+        guard let file = fopen(path, "w") else { throw ProcessError(errno, "cannot write a screenshot to \(path)") }
         fwrite(bytes, 1, bytes.count, file)
         fclose(file)
     }

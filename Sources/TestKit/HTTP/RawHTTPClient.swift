@@ -87,7 +87,7 @@ public final class RawHTTPClient: ByteStreamHandler {
         let timer = loop.schedule(after: TestTimeout.duration) { [self] in resume(false) }
         let isMet = await withUnsafeContinuation { waiting = (condition, $0) }
         loop.cancel(timer)
-        if !isMet { throw Failure(description: "no \(what) within \(TestTimeout.seconds) seconds") }
+        if !isMet { throw Failure(description: "no \(what) within \(TestTimeout.seconds) s") }
     }
 
     private func resume(_ isMet: Bool) {

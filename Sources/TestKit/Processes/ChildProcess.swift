@@ -117,12 +117,15 @@ public final class ChildProcess: @unchecked Sendable {
     ///
     /// - Throws: `ProcessError` if the line cannot be written.
     public func write(line: String) throws(ProcessError) {
-        let isWritten = state.withLock {
+        let failure: Int32? = state.withLock {
             let bytes = Array(line.utf8) + [lineEnd]
-            guard let input else { return false }
-            return Glibc.write(input, bytes, bytes.count) == bytes.count
+            guard let input else { return EBADF }
+            let count = Glibc.write(input, bytes, bytes.count)
+            guard count >= 0 else { return errno }
+            // A pipe accepts fewer bytes only if a signal interrupts the call.
+            return count == bytes.count ? nil : EINTR
         }
-        if !isWritten { throw ProcessError("cannot write to the standard input of \(name)") }
+        if let failure { throw ProcessError(failure, "cannot write to the standard input of \(name)") }
     }
 
     /// Closes the child's standard input.
@@ -194,6 +197,15 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
 
     public init(_ description: String) {
         self.description = description
+    }
+
+    /// Creates the error of a failed system call.
+    ///
+    /// - Parameters:
+    ///   - code: The value of `errno` after the call.
+    ///   - action: What failed, such as `cannot create a pipe`.
+    public init(_ code: Int32, _ action: String) {
+        description = "\(action): \(String(cString: strerror(code)))"
     }
 }
 

@@ -19,7 +19,7 @@ public final class DatagramReceiver: Sendable {
         let isBound = withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) == 0 }
         }
-        guard isBound else { throw ProcessError("cannot bind a socket to \(path)") }
+        guard isBound else { throw ProcessError(errno, "cannot bind a socket to \(path)") }
     }
 
     deinit { close(descriptor) }

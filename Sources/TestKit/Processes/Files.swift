@@ -3,7 +3,7 @@ import Glibc
 /// Functions that read complete files and folders.
 public enum Files {
     public static func bytes(of path: String) throws(ProcessError) -> [UInt8] {
-        guard let file = fopen(path, "r") else { throw ProcessError("cannot read \(path)") }
+        guard let file = fopen(path, "r") else { throw ProcessError(errno, "cannot read \(path)") }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
@@ -17,7 +17,7 @@ public enum Files {
 
     /// Returns the sorted names in a folder, without names that start with a dot.
     public static func names(in folder: String) throws(ProcessError) -> [String] {
-        guard let entries = opendir(folder) else { throw ProcessError("cannot read \(folder)") }
+        guard let entries = opendir(folder) else { throw ProcessError(errno, "cannot read \(folder)") }
         defer { closedir(entries) }
         var names: [String] = []
         while let entry = readdir(entries) {

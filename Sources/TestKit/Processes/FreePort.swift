@@ -22,6 +22,6 @@ public enum FreePort {
             }
             if isFree { return port }
         }
-        throw ProcessError("cannot find a free port")
+        throw ProcessError(errno, "cannot find a free port")
     }
 }

@@ -35,7 +35,7 @@ enum PostgresPrograms {
     static func own(_ path: String) throws(ProcessError) {
         guard geteuid() == 0 else { return }
         guard let entry = getpwnam(user), chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
-            throw ProcessError("cannot give \(path) to the user \(user)")
+            throw ProcessError(errno, "cannot give \(path) to the user \(user)")
         }
     }
 }

@@ -33,12 +33,12 @@ struct SpawnPlan {
                 // If another child inherited the pipe, the reader would not see the end of the output. No child is
                 // started before the flag is set, because one thread creates pipes and starts children.
                 var ends: [Int32] = [-1, -1]
-                guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe for \(name)") }
+                guard pipe(&ends) == 0 else { throw ProcessError(errno, "cannot create a pipe for \(name)") }
                 for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
                 childEnds[number] = isInput ? ends[0] : ends[1]
                 parentEnds[number] = isInput ? ends[1] : ends[0]
             }
-            if childEnds[number] == -1 { throw ProcessError("cannot open \(stream) for \(name)") }
+            if childEnds[number] == -1 { throw ProcessError(errno, "cannot open \(stream) for \(name)") }
         }
     }
 

@@ -10,7 +10,7 @@ public final class TemporaryDirectory: Sendable {
     public init(_ name: String = "test") throws(ProcessError) {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/martlet-\(name).XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw ProcessError("cannot create a folder in \(parent)") }
+        guard mkdtemp(&template) != nil else { throw ProcessError(errno, "cannot create a folder in \(parent)") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
@@ -23,10 +23,10 @@ public final class TemporaryDirectory: Sendable {
     @discardableResult
     public func write(_ name: String, _ text: String) throws(ProcessError) -> String {
         let file = file(name)
-        guard let handle = fopen(file, "w") else { throw ProcessError("cannot write \(file)") }
+        guard let handle = fopen(file, "w") else { throw ProcessError(errno, "cannot write \(file)") }
         let bytes = Array(text.utf8)
         let written = fwrite(bytes, 1, bytes.count, handle)
-        guard fclose(handle) == 0, written == bytes.count else { throw ProcessError("cannot write \(file)") }
+        guard fclose(handle) == 0, written == bytes.count else { throw ProcessError(errno, "cannot write \(file)") }
         return file
     }
 
@@ -34,7 +34,7 @@ public final class TemporaryDirectory: Sendable {
     ///
     /// - Throws: `ProcessError` if the file cannot be read.
     public func read(_ name: String) throws(ProcessError) -> String {
-        guard let stream = fopen(file(name), "r") else { throw ProcessError("cannot read \(file(name))") }
+        guard let stream = fopen(file(name), "r") else { throw ProcessError(errno, "cannot read \(file(name))") }
         defer { fclose(stream) }
         var bytes = [UInt8](repeating: 0, count: Self.fileBytesMax)
         let count = fread(&bytes, 1, bytes.count, stream)

@@ -27,7 +27,7 @@ final class ChannelClients {
             return .success(.init(client: try client(at: place), environment: place.environment))
         } catch {
             return .failure(
-                RequestViolation(.app, "unknown", path: "/app", "The command was not run: \(error.message)."))
+                RequestViolation(.app, "unknown", path: "/app", "The command was not executed: \(error.message)."))
         }
     }
 

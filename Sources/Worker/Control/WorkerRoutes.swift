@@ -69,7 +69,7 @@ struct WorkerRoutes {
     }
 
     private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {
-        try PauseScope({ request.query($0) }, exclude: { AdminError(400, "\($0) and \($1) exclude each other") })
+        try PauseScope({ request.query($0) }, exclude: { AdminError(400, "\($0) and \($1) are mutually exclusive") })
     }
 }
 

@@ -48,13 +48,13 @@ struct EndToEndOptions {
     static let messagesMax = 10_000_000
 
     func check() throws(UsageError) {
-        guard nodes != 2 else { throw UsageError("--nodes must be 1 or 3") }
+        guard nodes != 2 else { throw UsageError("option --nodes: expected 1 or 3, got '2'") }
         guard shards == 1 || inFlight > shards else {
-            throw UsageError("--in-flight must be greater than \(shards), the number of shards")
+            throw UsageError("option --in-flight must be greater than \(shards), the number of shards")
         }
         guard warmUp + messages + inFlightOfAll <= Self.messagesMax else {
             throw UsageError(
-                "--messages plus --warm-up plus the requests in flight must be at most \(Self.messagesMax)")
+                "options --messages plus --warm-up plus the requests in flight must be at most \(Self.messagesMax)")
         }
     }
 

@@ -23,7 +23,7 @@ struct GrowthOptions {
             work[keyPath: setting.path] = values[0]
             guard values.count > 1 else { continue }
             guard values.count <= Self.valuesMax else {
-                throw UsageError("\(setting.flag) must have at most \(Self.valuesMax) values")
+                throw UsageError("option \(setting.flag) must have at most \(Self.valuesMax) values")
             }
             if let growing {
                 throw UsageError("only one setting can have several values: \(growing.setting.flag) or \(setting.flag)")
@@ -39,7 +39,7 @@ struct GrowthOptions {
         // Each key needs at least one app. The number of apps is the same for all numbers of keys.
         if setting == .keys { work.apps = max(work.apps, largest) }
         if setting == .apps, let least = values.min(), least < work.keys {
-            throw UsageError("--apps must be at least \(work.keys), the number of keys")
+            throw UsageError("option --apps must be at least \(work.keys), the number of keys")
         }
     }
 

@@ -17,7 +17,7 @@ struct InstructionOptions {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         apps = try parsed.integer("apps", upTo: 100) ?? apps
         accepts = parsed.has("accept")
-        if accepts, apps > 1 { throw UsageError("--accept must be used with one app; remove --apps") }
+        if accepts, apps > 1 { throw UsageError("option --accept must be used with one app; remove --apps") }
     }
 
     static let apps = OptionSyntax(

@@ -63,7 +63,7 @@ struct Instructions {
                 + "(\(InstructionCount.growthPercentMax) % more)")
         let text = (header + count.lines).map { "\($0)\n" }.joined()
         guard let file = fopen(acceptedPath, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {
-            throw ProcessError("cannot write \(acceptedPath)")
+            throw ProcessError(errno, "cannot write \(acceptedPath)")
         }
     }
 }

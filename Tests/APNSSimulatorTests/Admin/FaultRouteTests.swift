@@ -62,7 +62,7 @@ import Testing
             }
             try await simulator.expect(
                 "POST", "/v1/faults", #"{"action": "silence"}"#,
-                is: #"{"error":"cannot add the fault: the limit is 64 faults; delete one first"}"#, status: 400)
+                is: #"{"error":"cannot add the fault: the limit is 64 faults; delete a fault first"}"#, status: 400)
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
                 ("{}", "action is missing in an order"),
-                (#"{"action": "silence"}"#, "action silence applies to requests only: POST it to /v1/faults"),
+                (#"{"action": "silence"}"#, "action silence applies to requests only; POST a fault to /v1/faults"),
                 (#"{"action": "goaway", "connection": 0}"#, "connection must be a whole number from 1"),
                 (#"{"action": "goaway", "id": 1}"#, "unknown member 'id' in an order; known: action, connection"),
             ] {

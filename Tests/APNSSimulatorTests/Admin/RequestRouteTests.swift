@@ -121,7 +121,7 @@ import Testing
 
     @Test func `A wait without a match times out`() async throws {
         try await run { simulator in
-            let body = #"{"error":"no matching request within 1 seconds"}"#
+            let body = #"{"error":"no matching request within 1 s"}"#
             try await simulator.expect("GET", "/v1/requests?topic=none&wait_seconds=1", is: body, status: 408)
         }
     }

@@ -77,7 +77,7 @@ import Testing
             for _ in 0..<3 { bodies.insert(try await simulator.push(client).body) }
             #expect(bodies.contains(#"{"reason":"TooManyRequests"}"#))
             let wrong = try await simulator.request("PUT", "/v1/rules", #"{"gate":"of"}"#)
-            #expect(wrong.body == #"{"error":"gate must be enforce or announce or off; did you mean off?"}"# + "\n")
+            #expect(wrong.body == #"{"error":"gate must be enforce, announce or off; did you mean off?"}"# + "\n")
             #expect(try await simulator.json("/v1/rules").root["gate"]?.string == "off")
         }
     }
@@ -267,7 +267,8 @@ import Testing
             try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[\#(channel)]}"#)
             try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
             try await simulator.expect(
-                "DELETE", path, is: #"{"error":"app com.example.app has no such channel in sandbox"}"#, status: 404)
+                "DELETE", path, is: #"{"error":"app com.example.app has no channel with this ID in sandbox"}"#,
+                status: 404)
             _ = try await simulator.request("PUT", path, #"{"storage_policy":1}"#)
             _ = try await simulator.request("PUT", app, "{}")
             try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[]}"#)

@@ -114,7 +114,7 @@ import Testing
     @Test func theNumberOfFaultsIsLimited() throws {
         var rules = FaultRules()
         for number in 0..<FaultRules.faultsMax { try rules.put(Fault(id: "\(number)", action: .silence)) }
-        #expect(throws: InputError("cannot add the fault: the limit is 64 faults; delete one first")) {
+        #expect(throws: InputError("cannot add the fault: the limit is 64 faults; delete a fault first")) {
             try rules.put(Fault(id: "more", action: .silence))
         }
         try rules.put(Fault(id: "7", action: .resetConnection))

@@ -130,7 +130,8 @@ import Testing
         #expect(try perform(.resetStream(.cancel)) == 3)
         wire.loop.enter {
             for action in [.silence, .latency(.constant(1)), .answer(.accepted)] as [FaultAction] {
-                _ = #expect(throws: InputError("\(action.name) applies to requests only: add it as a fault")) {
+                _ = #expect(throws: InputError("\(action.name) applies to requests only; add a fault with this action"))
+                {
                     try wire.apns.server.perform(action)
                 }
             }

@@ -10,8 +10,8 @@ struct SimulatedSettings {
     let streamsMax: Int
     let answerDelay: Duration
     let broker: ScriptedBrokerBehavior
-    /// Whether the bound key stays invalid in the sandbox until the end of the run. If so, workers give up the
-    /// requests that need the key in the sandbox.
+    /// Whether the bound key stays invalid in the sandbox until the end of the run. If so, requests that need
+    /// the key in the sandbox become dead letters.
     let isKeyBoundForGood: Bool
     /// An app whose requests each lane pushes one at a time, some seconds apart; nil for no app.
     let limitedApp: Int?

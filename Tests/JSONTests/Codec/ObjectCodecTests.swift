@@ -95,7 +95,7 @@ import Testing
         (#"{"name":"a","height":1,"fruits":{}}"#, "33: fruits must be a list"),
         (
             #"{"name":"a","height":1,"fruits":["x",7]}"#,
-            "38: a fruit must be a text of 1 to 9 bytes; put it in quotes"
+            "38: a fruit must be a text of 1 to 9 bytes; write the value in quotes"
         ),
         (#"{"name":"a","height":1,"fruits":["x","x"]}"#, "38: x is there already"),
         (#"{"name":"a","height":50}"#, "1: only trees are so high"),

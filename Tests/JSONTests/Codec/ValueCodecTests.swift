@@ -63,7 +63,7 @@ import Testing
         for text in [#""""#, #""äöu""#, "null"] {
             try expect(text, codec, fails: "it must be a text of 1 to 4 bytes")
         }
-        try expect("12", codec, fails: "it must be a text of 1 to 4 bytes; put it in quotes")
+        try expect("12", codec, fails: "it must be a text of 1 to 4 bytes; write the value in quotes")
         try expect(#""""#, .text(0...4), reads: "")
     }
 

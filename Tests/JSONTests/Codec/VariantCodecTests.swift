@@ -39,9 +39,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("3", "1: move must be a word, or an object with that word as its one member"),
-        ("{}", "1: move must be a word, or an object with that word as its one member"),
-        (#"{"stop":null,"turn":null}"#, "1: move must be a word, or an object with that word as its one member"),
+        ("3", "1: move must be a word, or an object with that word as its only member"),
+        ("{}", "1: move must be a word, or an object with that word as its only member"),
+        (#"{"stop":null,"turn":null}"#, "1: move must be a word, or an object with that word as its only member"),
         (#""stpo""#, "1: unknown move 'stpo'; known: stop, go, turn; did you mean stop?"),
         (#"{"jump":1}"#, "1: unknown move 'jump'; known: stop, go, turn"),
         (#"{"stop":1}"#, "9: stop must have no details"),

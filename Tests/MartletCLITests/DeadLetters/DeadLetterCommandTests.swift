@@ -131,7 +131,7 @@ import Testing
             whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
             "--delivery-limit", "none")
         #expect(none.map(\.exit.status) == [.exited(1)])
-        #expect(none[0].errors.first?.contains("its delivery limit is 20, lower than --delivery-limit") == true)
+        #expect(none[0].errors.first?.contains("the delivery limit is 20, lower than --delivery-limit") == true)
         try await dead.wear(5, times: 25)
         #expect(try await dead.run("stats").exit.status == .exited(1))
         #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))
@@ -180,7 +180,7 @@ import Testing
         #expect(dropped.exit.status == .exited(1))
         #expect(
             dropped.errors.last
-                == "martlet: dead letter \(DeadLetterQueue.id(2)) not found among the 1 messages read",
+                == "martlet: dead letter \(DeadLetterQueue.id(2)) not found among the 1 message read",
             "\(dropped.errors)")
     }
 
@@ -196,7 +196,7 @@ import Testing
         #expect(dry.exit.status == .exited(1), "\(dry.errors)")
         #expect(
             dry.output.last
-                == "would be redriven 39, would fail again 1, kept in the queue (schema.enum 1); read 60")
+                == "would be redriven 39, would fail again 1, kept in the queue (schema.enum 1); messages read: 60")
         #expect(dry.errors.count == 2 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
         let remedy = try #require(dry.errors.last)
         #expect(
@@ -216,7 +216,8 @@ import Testing
         #expect(named.exit.status == .exited(1))
         #expect(named.errors == ["martlet: dead letter absent not found"])
         let rest = try await dead.run("redrive", "--where", filter, "--rate", "1000/s")
-        #expect(rest.output == ["redriven 28, would fail again 1, kept in the queue (schema.enum 1); read 49"])
+        #expect(
+            rest.output == ["redriven 28, would fail again 1, kept in the queue (schema.enum 1); messages read: 49"])
 
         let requests = try await dead.consume(39, from: "requests")
         let expected = letters.enumerated().filter { $0.offset % 3 != 0 && $0.offset != 4 }
@@ -261,7 +262,7 @@ import Testing
         let reasons = "schema.maximum 2, app.environment 1, app.unknown 1, size.message_bytes 1"
         let refusals = "would fail again 5, kept in the queue (\(reasons))"
         let dry = try await dead.run(["redrive", "--dry-run"], config: config)
-        #expect(dry.output.last == "would be redriven 4, \(refusals); read 9", "\(dry.errors)")
+        #expect(dry.output.last == "would be redriven 4, \(refusals); messages read: 9", "\(dry.errors)")
         #expect(try await dead.count(in: "requests") == 0)
 
         let sent = try await dead.run(["redrive", "--all", "--json"], config: config)
@@ -311,10 +312,10 @@ import Testing
         }
         #expect(try await dead.count() == 4)
         #expect(try await dead.run("redrive", "--dry-run").exit.status == .exited(0))
-        #expect(try await dead.run("redrive", "--limit", "1").output == ["redriven 1; read 1"])
-        #expect(try await dead.run("redrive", DeadLetterQueue.id(1)).output == ["redriven 1; read 3"])
-        #expect(try await dead.run("redrive", "--where", "attempts == 9").output == ["redriven 0; read 2"])
-        #expect(try await dead.run("redrive", "--yes").output == ["redriven 2; read 2"])
+        #expect(try await dead.run("redrive", "--limit", "1").output == ["redriven 1; messages read: 1"])
+        #expect(try await dead.run("redrive", DeadLetterQueue.id(1)).output == ["redriven 1; messages read: 3"])
+        #expect(try await dead.run("redrive", "--where", "attempts == 9").output == ["redriven 0; messages read: 2"])
+        #expect(try await dead.run("redrive", "--yes").output == ["redriven 2; messages read: 2"])
         #expect(try await dead.count() == 0)
     }
 
@@ -348,7 +349,7 @@ import Testing
         #expect(try Files.lines(of: kept).joined(separator: "\n").contains(#""push_type":"voip""#))
         let empty = try await DeadLetterQueue("empty")
         #expect(try await empty.run("stats").output == ["0 dead letters in empty.dead"])
-        #expect(try await empty.run("redrive", "--all").output == ["redriven 0; read 0"])
+        #expect(try await empty.run("redrive", "--all").output == ["redriven 0; messages read: 0"])
         let absent = try await dead.run("list", "--prefix", "elsewhere")
         #expect(absent.exit.status == .exited(2))
         DeadLetterQueue.expect(try await dead.consume(20 - sent), are: Array(letters[sent...]))
@@ -370,7 +371,7 @@ import Testing
 
         let some = try await dead.run("drop", DeadLetterQueue.id(3), DeadLetterQueue.id(4), "--export", file, "--yes")
         #expect(some.exit.status == .exited(0), "\(some.errors)")
-        #expect(some.output == ["dropped 2 of 30; they are in \(file)"])
+        #expect(some.output == ["dropped 2 of 30 dead letters; file: \(file)"])
         let again = try await dead.run("drop", "--export", file, "--yes")
         #expect(again.exit.status == .exited(1))
         #expect(again.errors == ["martlet: cannot write \(file): file exists"])
@@ -449,7 +450,7 @@ import Testing
         let wrong = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/allert/"])
         #expect(wrong.exit.status == .exited(1))
         #expect(wrong.errors.first?.hasPrefix("body:2:") == true, "\(wrong.errors)")
-        #expect(wrong.errors.contains("martlet: cannot send the body: a worker would refuse it"))
+        #expect(wrong.errors.contains("martlet: cannot send the body: a worker would refuse the body"))
         let kept = try #require(wrong.errors.last?.split(separator: " ").last.map(String.init))
         #expect(wrong.errors.last == "martlet: your changes are in \(kept)" && unlink(kept) == 0)
         #expect(try await dead.count() == 4)
@@ -478,7 +479,7 @@ import Testing
         #expect(unasked.output == ["unchanged, nothing sent"])
         #expect(
             unasked.errors == [
-                "martlet: only content-encoding (gzip) is wrong; to send the body without it, run: \(command) --yes \(id)"
+                "martlet: only content-encoding (gzip) is wrong; to drop this property, run: \(command) --yes \(id)"
             ])
         let sent = try await dead.run("edit", id, "--yes", environment: ["VISUAL": "true"])
         #expect(sent.exit.status == .exited(0), "\(sent.errors)")
@@ -512,7 +513,7 @@ import Testing
         try await dead.publish([dead.letter(0)])
         let id = DeadLetterQueue.id(0)
         func advice(_ command: String, _ rest: String) -> String {
-            "its request queue is unknown or not configured; run: "
+            "the original request queue is unknown or not configured; run: "
                 + ["a", "b"].map {
                     "martlet dead-letters \(command) --config \(config) \(rest.replacing("?", with: "whither.\($0)"))"
                 }
@@ -564,8 +565,8 @@ import Testing
         let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
         #expect(
             refused.errors == [
-                "martlet: 2 dead letters have the ID \(id): choose one with --where; for the newest, run: martlet "
-                    + "dead-letters edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
+                "martlet: 2 dead letters have the ID \(id): choose a dead letter with --where; for the newest, run: "
+                    + "martlet dead-letters edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
         DeadLetterQueue.expect(try await dead.consume(4), are: letters + [letters[0]])

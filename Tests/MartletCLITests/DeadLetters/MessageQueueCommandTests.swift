@@ -53,14 +53,14 @@ import Testing
             "option --rate: expected messages per second, such as 500/s, got '5/m'"
         ),
         (["dead", "redrive", "--rate", "0"], "option --rate: expected messages per second, such as 500/s, got '0'"),
-        (["dead", "redrive", "--limit", "0"], "option --limit: expected an integer above 0, got '0'"),
+        (["dead", "redrive", "--limit", "0"], "option --limit: expected a whole number above 0, got '0'"),
         (["dead", "redrive", "--all", "a"], "option --all and an ID are mutually exclusive"),
         (["dead", "redrive", "--all", "--where", "age < 1h"], "option --all and --where are mutually exclusive"),
         (["dead", "drop"], "option --export FILE is missing; name a new file for the dropped dead letters"),
         (["dead", "export", "a", "b"], "expected one FILE, got 2"),
         (["dead", "edit", "a", "b"], "expected one ID, got 2"),
         (["dead", "import", "a", "--to", "q"], "option --to requires --redrive"),
-        (["dead", "list", "--delivery-limit", "some"], "option --delivery-limit: expected an integer"),
+        (["dead", "list", "--delivery-limit", "some"], "option --delivery-limit: expected a whole number"),
     ])
     func mistakes(_ words: [String], _ message: String) throws {
         let error = try #require(throws: UsageError.self) { _ = try Program.martlet.request(words) }

@@ -55,14 +55,16 @@ import Testing
             ])
         let filter = #"code == "ExpiredProviderToken""#
         let dry = try await broker.martlet("waits", "bring-back", "--where", filter, "--dry-run")
-        #expect(dry.output.last == "would be brought back 4; read 11")
+        #expect(dry.output.last == "would be brought back 4; messages read: 11")
         #expect(try await broker.count(in: "requests") == 0)
         // The command reads the queue with the shortest delay first. That queue is empty afterward.
         let one = try await broker.martlet("waits", "bring-back", "--where", filter, "--limit", "3", "--json")
         #expect(one.exit.status == .exited(0), "\(one.errors)")
         #expect(try JSONDocument(#require(one.output.last)).root["brought_back"]?.int == 3)
         #expect(
-            try await broker.martlet("waits", "bring-back", "--where", filter).output == ["brought back 1; read 8"]
+            try await broker.martlet("waits", "bring-back", "--where", filter).output == [
+                "brought back 1; messages read: 8"
+            ]
         )
         let taken = try await broker.consume(4, from: "requests")
         DeadLetterQueue.expect(taken.sorted { $0.id < $1.id }, are: expired)
@@ -71,7 +73,7 @@ import Testing
         // A request for a queue outside the topology stays in the wait queue.
         let rest = try await broker.martlet("waits", "bring-back", "--all")
         #expect(rest.exit.status == .exited(1))
-        #expect(rest.output == ["brought back 6, not published 1, kept in the queue; read 7"])
+        #expect(rest.output == ["brought back 6, not published 1, kept in the queue; messages read: 7"])
         #expect(
             rest.errors.first?.contains("'waits.elsewhere' is not a request queue of this topology") == true
         )
@@ -118,7 +120,7 @@ import Testing
         // Without a bound queue, results are neither lost nor routed in a loop.
         let vain = try await broker.martlet("unrouted", "replay", "--all")
         #expect(vain.exit.status == .exited(1))
-        #expect(vain.output == ["replayed 0, no bound queue 8, kept in the queue; read 8"], "\(vain.errors)")
+        #expect(vain.output == ["replayed 0, no bound queue 8, kept in the queue; messages read: 8"], "\(vain.errors)")
         #expect(try await broker.count(in: "unrouted") == 8)
 
         // A consumer binds a queue for one kind of result.
@@ -137,9 +139,9 @@ import Testing
         let applied = try await broker.martlet("topology", "apply")
         #expect(applied.exit.status == .exited(0), "\(applied.errors)")
         let dry = try await broker.martlet("unrouted", "replay", "--dry-run")
-        #expect(dry.output.last == "would be replayed 3; read 3")
+        #expect(dry.output.last == "would be replayed 3; messages read: 3")
         let rest = try await broker.martlet("unrouted", "replay", "--yes")
-        #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; read 3"], "\(rest.errors)")
+        #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; messages read: 3"], "\(rest.errors)")
         DeadLetterQueue.expect(try await broker.consume(3, from: "results").sorted { $0.id < $1.id }, are: rejected)
         #expect(try await broker.count(in: "unrouted") == 0)
     }
@@ -161,7 +163,7 @@ import Testing
         #expect(try await broker.count(in: "unrouted") == 1)
         #expect(try await broker.martlet("topology", "apply").exit.status == .exited(0))
         let replay = try await broker.martlet("unrouted", "replay", "--all")
-        #expect(replay.output == ["replayed 1; read 1"], "\(replay.errors)")
+        #expect(replay.output == ["replayed 1; messages read: 1"], "\(replay.errors)")
         let taken = try await broker.consume(1, from: "results")
         DeadLetterQueue.expect(taken, are: [result(broker, 0)])
         #expect(taken[0].routingKey == result(broker, 0).routingKey)

@@ -248,7 +248,7 @@ import Text
         #expect(
             stuck
                 == [6, 8].map { count in
-                    "host/7/0.1.0: lanes of a previous configuration (2) have unsettled messages (\(count)): cannot "
+                    "host/7/0.1.0: lanes of a previous configuration: 2, requests in flight: \(count): cannot "
                         + "publish outcomes: push.results: nacked"
                 })
     }

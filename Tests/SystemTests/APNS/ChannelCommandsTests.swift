@@ -134,7 +134,7 @@ extension SystemTests {
         }
 
         /// The worker's user may not publish to the default exchange. The broker closes the channel, and the worker
-        /// publishes the reply to the results exchange.
+        /// publishes the reply to the result exchange.
         @Test func aMissingReplyPermissionIsReportedByResultsAndDoctor() async throws {
             let name = "reply-denied"
             let fixture = try await Self.fixture(name)

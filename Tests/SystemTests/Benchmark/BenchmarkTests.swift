@@ -155,14 +155,17 @@ extension BenchmarkTests {
         }
 
         @Test(arguments: [
-            ("simulator --samples 0", "option --samples: expected an integer from 1 to 1000, got '0'"),
-            ("apns --warm-up 3", "--requests and --warm-up must be at least 4, the number of connections"),
+            ("simulator --samples 0", "option --samples: expected a whole number from 1 to 1000, got '0'"),
+            ("apns --warm-up 3", "options --requests and --warm-up must be at least 4, the number of connections"),
             ("amqp --delay-ms 1", "unknown option --delay-ms"),
-            ("apns --payload-bytes 5000", "option --payload-bytes: expected an integer from 205 to 4096, got '5000'"),
+            (
+                "apns --payload-bytes 5000",
+                "option --payload-bytes: expected a whole number from 205 to 4096, got '5000'"
+            ),
             ("growth", "a setting with several values is missing, such as --in-flight 10,100,1000"),
             (
                 "growth --apps 1,",
-                "option --apps: expected integers from 1 to 10000, separated by commas, got '1,'"
+                "option --apps: expected whole numbers from 1 to 10000, separated by commas, got '1,'"
             ),
             ("growth --apps 1,2 --keys 1,2", "only one setting can have several values: --apps or --keys"),
         ]) func invalidArgumentsAreExplained(use: String, explanation: String) async throws {

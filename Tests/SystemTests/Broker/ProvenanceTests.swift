@@ -52,7 +52,7 @@ extension SystemTests {
             #expect(lines.count { $0["event"]?.string == "redriven" } == 2)
             let failed = lines.first { $0["event"]?.string == "failed" }
             let sentence = failed?["message"]?.string ?? ""
-            let start = "its request queue is unknown or not configured; run: martlet dead-letters redrive "
+            let start = "the original request queue is unknown or not configured; run: martlet dead-letters redrive "
             #expect(sentence.hasPrefix(start))
             #expect(sentence.contains("--to origin.requests.urgent --json \(earlier.id), or: "), "\(sentence)")
             #expect(try await fixture.testClient.getAll(from: "origin.requests.urgent").isEmpty)

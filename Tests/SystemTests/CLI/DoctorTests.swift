@@ -51,7 +51,8 @@ extension ToolTests {
             let applied = try await Self.martlet("topology", "apply", "--config", two)
             #expect(applied.code == 0, "\(applied.errors)")
             #expect(applied.output.contains("created  doc.bulk to doc.requests by bulk"))
-            #expect(applied.output.contains { $0.hasPrefix("kept     queue doc.results: it has other bounds (") })
+            #expect(
+                applied.output.contains { $0.hasPrefix("kept     queue doc.results: the queue has other bounds (") })
             // The broker's statistics, which show the effect of a policy, are older than the policy.
             let straight = try await Self.martlet("doctor", "--config", two)
             #expect(

@@ -119,7 +119,7 @@ extension BrokerFaultTests {
                 let line = try await harness.logs("broker.lost")
                 #expect(line["error"]?.string?.contains("disk") == true)
                 try await harness.expect(
-                    status: ["the broker blocks publishes", "disk"], unready: "the broker blocks publishes",
+                    status: ["the broker accepts no publishes", "disk"], unready: "the broker accepts no publishes",
                     alert: "MartletBrokerBlocked", remedy: "rabbitmq-diagnostics alarms", log: line)
                 try await harness.broker.rabbitmqctl("set_disk_free_limit", "50MB")
             }

@@ -31,8 +31,8 @@ struct DeadLetterDrop {
         guard let written else { return code }
         guard isSettled || held.isEmpty else {
             Terminal.error.line(
-                "martlet: \(task.options.file) has \(held.count) dead letters, but \(scan.queue) may still contain them: check the queue before you import the file"
-                    .printable)
+                ("martlet: \(task.options.file) has \(held.count.counted("dead letter")), but \(scan.queue) may still "
+                    + "contain these dead letters: check the queue before you import the file").printable)
             return .unreachable
         }
         printSummary(held.count, of: scan)
@@ -44,7 +44,8 @@ struct DeadLetterDrop {
         if task.options.isJSON {
             Terminal.output.line(#"{"event":"summary","dropped":\#(dropped)}"#)
         } else {
-            Terminal.output.line("dropped \(dropped) of \(scan.seen); they are in \(task.options.file)".printable)
+            Terminal.output.line(
+                "dropped \(dropped) of \(scan.seen.counted("dead letter")); file: \(task.options.file)".printable)
         }
     }
 
@@ -65,7 +66,7 @@ struct DeadLetterDrop {
         }
         task.reportMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
         if count > 0, !task.options.saysYes {
-            let question = "\(count) dead letters written to \(file). Drop them from \(scan.queue)?"
+            let question = "\(count.counted("dead letter")) written to \(file). Drop from \(scan.queue)?"
             guard let answer = await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) else {
                 return (nil, task.end(of: scan))
             }

@@ -76,11 +76,11 @@ struct DeadLetterEdit {
             options.saysYes = true
             let command = options.command(task.commands)
             Terminal.error.line(
-                "martlet: only content-encoding (\(coding)) is wrong; to send the body without it, run: \(command)"
+                "martlet: only content-encoding (\(coding)) is wrong; to drop this property, run: \(command)"
                     .printable)
             return false
         }
-        let question = "Only content-encoding (\(coding)) is wrong. Send the body without it?"
+        let question = "Only content-encoding (\(coding)) is wrong. Send the body without this property?"
         return await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) ?? false
     }
 
@@ -105,7 +105,7 @@ struct DeadLetterEdit {
         if let advice = found.advice(task.options, task.commands) {
             Terminal.error.line("martlet: \(advice)".printable)
         } else if first.message.isOversized {
-            Terminal.error.line("martlet: cannot edit the dead letter: its body is too large")
+            Terminal.error.line("martlet: cannot edit the dead letter: the body is too large")
         } else {
             return (first, .success)
         }
@@ -141,7 +141,7 @@ struct DeadLetterEdit {
                 ? await ConfirmationPrompt.ask("Edit again?", fallback: true, on: loop, interruption) : false
             guard let editsAgain else { return nil }
             guard editsAgain else {
-                Terminal.error.line("martlet: cannot send the body: a worker would refuse it")
+                Terminal.error.line("martlet: cannot send the body: a worker would refuse the body")
                 return nil
             }
         }

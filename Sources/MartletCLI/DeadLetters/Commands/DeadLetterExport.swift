@@ -17,7 +17,7 @@ struct DeadLetterExport {
             written = await write(scan, loop)
         } completion: { _, code in
             guard let written else { return code == .success ? .failed : code }
-            Terminal.error.line("martlet: \(written.tags.count) dead letters written to \(place)".printable)
+            Terminal.error.line("martlet: \(written.tags.count.counted("dead letter")) written to \(place)".printable)
             return code == .success && written.oversized > 0 ? .failed : code
         }
     }
@@ -58,7 +58,7 @@ struct DeadLetterExport {
             guard await file.finish(on: loop, unless: { scan.isCutShort }) else { return cannotWrite(scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
-                    "martlet: \(written.oversized) dead letters omitted: their bodies exceed "
+                    "martlet: \(written.oversized.counted("dead letter")) omitted: the bodies are larger than "
                         + "\(DeadLetterScan.messageBytesMax) bytes")
             }
             return written

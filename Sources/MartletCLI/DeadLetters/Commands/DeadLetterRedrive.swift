@@ -153,7 +153,7 @@ actor DeadLetterRedrive {
         await writeLines { self.interruption.code != nil && self.loop.now.monotonic >= deadline }
         guard !lines.isEmpty else { return }
         let count = lines.count { $0 == UInt8(ascii: "\n") }
-        Terminal.error.line("martlet: \(count) lines not written: standard output is not read")
+        Terminal.error.line("martlet: \(count.counted("line")) not written: standard output is not read")
     }
 
     /// Writes the lines to standard output. The loop continues while the reader is slow. Stops the scan if the reader

@@ -118,7 +118,8 @@ struct DeadLetterTask: Sendable {
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
-                "martlet: another consumer reads \(scan.queue): its unacknowledged messages are not visible".printable)
+                ("martlet: another consumer reads \(scan.queue): messages that this consumer has not acknowledged are "
+                    + "not visible").printable)
         }
         return nil
     }
@@ -174,7 +175,7 @@ struct DeadLetterTask: Sendable {
             return .failed
         case .tooLong:
             line(
-                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues unacknowledged "
+                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, because RabbitMQ requeues unacknowledged "
                     + "messages after 30 minutes: run the command again for the rest")
             return .timedOut
         case .interrupted(let signal):
@@ -185,8 +186,9 @@ struct DeadLetterTask: Sendable {
         case .worn(let deliveries):
             let limit = options.deliveryLimit ?? 0
             line(
-                "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards it "
-                    + "after more than \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))")
+                "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards a "
+                    + "message after more than \(limit). "
+                    + DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))
             return .failed
         }
     }
@@ -201,7 +203,7 @@ struct DeadLetterTask: Sendable {
         let noun = options.source.noun
         for id in missing(found).map({ DeadLetterText.operand($0) }) {
             let text =
-                isComplete ? "\(noun) \(id) not found" : "\(noun) \(id) not found among the \(seen) messages read"
+                "\(noun) \(id) not found" + (isComplete ? "" : " among the \(seen.counted("message")) read")
             Terminal.error.line("martlet: \(text)".printable)
         }
         return isMissing(found)

@@ -30,6 +30,6 @@ struct EditChoice {
             return "; for the newest, run: \(options.command(commands))"
         }
         let id = DeadLetterText.operand(options.ids[0])
-        return "\(others + 1) dead letters have the ID \(id): choose one with --where" + (newest ?? "")
+        return "\(others + 1) dead letters have the ID \(id): choose a dead letter with --where" + (newest ?? "")
     }
 }

@@ -66,7 +66,7 @@ extension MessageQueueCommand {
         } catch {
             Terminal.error.line(
                 "martlet: cannot check whether martlet watch or martlet publish --wait runs: \(error.message.printable); "
-                    + "stop them before a replay")
+                    + "stop these commands before a replay")
             return true
         }
     }

@@ -11,7 +11,7 @@ extension DoctorCheck {
     /// A separate endpoint of broadcasts receives one push to a nonexistent channel.
     static let apns = DoctorCheck(name: "apns", secondsMax: 40) { context, loop, findings in
         guard let configuration = context.configuration else {
-            return [.unseen("apns", "the configuration has mistakes", remedy: "correct them first")]
+            return [.unseen("apns", "the configuration has mistakes", remedy: "correct the mistakes first")]
         }
         do throws(CryptoError) {
             let pools = try ConnectionPools(configuration)

@@ -7,7 +7,10 @@ extension DoctorCheck {
     /// The check that looks up the name of each host, connects and logs in.
     static let broker = DoctorCheck(name: "broker", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker else {
-            return [.unseen("broker", "the broker settings are missing or have mistakes", remedy: "correct them first")]
+            return [
+                .unseen(
+                    "broker", "the broker settings are missing or have mistakes", remedy: "correct the settings first")
+            ]
         }
         let endpoints = broker.url.endpoints
         await findings.collect(endpoints.map(\.description)) { index in
@@ -21,7 +24,7 @@ extension DoctorCheck {
         return [
             .failure(
                 "broker", "none of the \(endpoints.count) hosts accepts this worker",
-                remedy: "repair one of them; a worker needs only one")
+                remedy: "repair one host; a worker needs only one")
         ]
     }
 
@@ -90,14 +93,14 @@ extension DoctorCheck {
         case .accessRefused:
             "check the user and the password in amqp.url (guest may log in only from the broker's machine)"
         case .notFound:
-            "correct the virtual host in amqp.url, or create it: rabbitmqctl add_vhost "
+            "correct the virtual host in amqp.url, or create the virtual host: rabbitmqctl add_vhost "
                 + Shell.quoted(broker.url.virtualHost)
-        case .protocolViolation: "check that this is an AMQP port, and that it uses TLS if amqp.url begins with amqps"
+        case .protocolViolation: "check that this is an AMQP port, with TLS if amqp.url begins with amqps"
         case .timedOut:
             "check that this is an AMQP port, that no firewall drops packets, and that the broker has no alarm"
         case .cannotConnect, .connectionLost:
             broker.url.usesTLS
-                ? "check that the broker runs, and that amqp.tls.ca_file verifies its certificate for this host"
+                ? "check that the broker runs, and that amqp.tls.ca_file verifies the certificate of this host"
                 : "check that the broker runs and listens on this port"
         case .resourceLocked, .preconditionFailed, .connectionForced, .consumerCancelled, .refused, .closed,
             .invalidURL:

@@ -23,7 +23,7 @@ extension DoctorCheck {
     static func line(secondsAhead: Int64) -> DoctorLine {
         let seconds = abs(secondsAhead)
         let text = "this machine's clock is \(seconds) s \(secondsAhead >= 0 ? "ahead of" : "behind") the broker's"
-        let remedy = "synchronize both by NTP; APNs refuses tokens from the future and those older than an hour"
+        let remedy = "synchronize both clocks by NTP; APNs refuses tokens from the future and tokens older than an hour"
         return switch seconds {
         case ...skewSecondsOK: .ok("clock", "within \(skewSecondsOK) s of the broker's clock")
         case ...skewSecondsMax: .warning("clock", text, remedy: remedy)

@@ -1,4 +1,5 @@
 import Configuration
+import Text
 
 extension DoctorCheck {
     static let configuration = DoctorCheck(name: "configuration", secondsMax: 5) { context, _, _ in
@@ -10,7 +11,7 @@ extension DoctorCheck {
         }
         let warnings = context.configuration?.warnings ?? []
         let apps = context.configuration?.apps.count ?? 0
-        return [.ok("configuration", "\(context.path), with \(apps) \(apps == 1 ? "app" : "apps")")]
-            + warnings.map { .warning("configuration", $0, remedy: "change it if it is not intended") }
+        return [.ok("configuration", "\(context.path), with \(apps.counted("app"))")]
+            + warnings.map { .warning("configuration", $0, remedy: "change the configuration if this is not intended") }
     }
 }

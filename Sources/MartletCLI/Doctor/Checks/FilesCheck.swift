@@ -1,4 +1,5 @@
 import Glibc
+import Text
 
 extension DoctorCheck {
     /// The check that other users of the machine can neither read a worker's secrets nor change the files that a
@@ -26,7 +27,9 @@ extension DoctorCheck {
         guard warnings.isEmpty else { return warnings }
         let trusted = user == 0 ? "their owners and groups" : "root, this user and their groups"
         return [
-            .ok("files", "\(places.count) files; only \(trusted) can change them or read their secrets")
+            .ok(
+                "files",
+                "\(places.count.counted("file")); only \(trusted) can change these files or read their secrets")
         ]
     }
 

@@ -8,7 +8,7 @@ extension DoctorCheck {
     /// of a key file can access the file.
     static let keys = DoctorCheck(name: "keys", secondsMax: 5) { context, loop, _ in
         guard let configuration = context.configuration else {
-            return [.unseen("keys", "the configuration has mistakes", remedy: "correct them first")]
+            return [.unseen("keys", "the configuration has mistakes", remedy: "correct the mistakes first")]
         }
         return configuration.apns.keys.map { key in
             let name = "key \(key.keyID) of team \(key.teamID)"
@@ -28,12 +28,13 @@ extension DoctorCheck {
 
     static func validity(of certificate: WorkerConfiguration.APNs.Certificate, unixSeconds: Int64) -> DoctorLine {
         let name = "certificate \(certificate.name)"
-        let holds = "\(name) is valid for \(certificate.daysLeft(unixSeconds: unixSeconds)) more days"
+        let holds = "\(name) is valid for \(certificate.daysLeft(unixSeconds: unixSeconds).counted("more day"))"
         return switch certificate.validity(unixSeconds: unixSeconds) {
         case .notYet: .failure("keys", "\(name) is not valid yet", remedy: "check this machine's clock: timedatectl")
         case .valid: .ok("keys", holds)
-        case .ending: .warning("keys", holds, remedy: "create a new one in Apple's developer account")
-        case .expired: .failure("keys", "\(name) has expired", remedy: "create a new one in Apple's developer account")
+        case .ending: .warning("keys", holds, remedy: "create a new certificate in Apple's developer account")
+        case .expired:
+            .failure("keys", "\(name) has expired", remedy: "create a new certificate in Apple's developer account")
         }
     }
 
@@ -44,13 +45,13 @@ extension DoctorCheck {
         guard let file else { return .ok("keys", "\(name), not in a file") }
         guard let mode else {
             return .failure(
-                "keys", "\(name): \(file) is missing", remedy: "restore the file; a worker cannot start without it")
+                "keys", "\(name): \(file) is missing", remedy: "restore the file, which a worker needs to start")
         }
         let octal = String(mode & 0o777, radix: 8)
         guard mode & 0o007 == 0 else {
             return .warning(
                 "keys", "\(name), but any user on this machine can access \(file) (mode \(octal))",
-                remedy: "chmod 600 \(Shell.quoted(file)), and make the worker's user its owner")
+                remedy: "chmod 600 \(Shell.quoted(file)); the worker's user must own the file")
         }
         return .ok("keys", "\(name), \(file) (mode \(octal))")
     }

@@ -2,6 +2,7 @@ import AMQP
 import BrokerManagement
 import BrokerTopology
 import Configuration
+import Text
 
 extension DoctorCheck {
     /// The check that no requests wait without a consumer, that no queue refuses messages, and that no results are
@@ -26,7 +27,7 @@ extension DoctorCheck {
         if let unrouted = conditions.status(of: names.unroutedQueue), unrouted.messages > 0 {
             lines.append(
                 .warning(
-                    "queues", "\(unrouted.name): \(unrouted.messages) results without a bound queue",
+                    "queues", "\(unrouted.name): \(unrouted.messages.counted("result")) without a bound queue",
                     remedy: "bind a queue to the exchange \(names.resultsExchange) with the key result.#"))
         }
         let unseen = "whether a full queue refuses messages"
@@ -49,7 +50,7 @@ extension DoctorCheck {
         guard !depths.isEmpty, conditions.faults.isEmpty else { return lines }
         let texts = depths.map { status in
             consumed.contains(status.name)
-                ? "\(status.name): \(status.messages) waiting, \(status.consumers) consumers"
+                ? "\(status.name): \(status.messages) waiting, \(status.consumers.counted("consumer"))"
                 : "\(status.name): \(status.messages)"
         }
         return [.ok("queues", texts.joined(separator: "; "))] + lines

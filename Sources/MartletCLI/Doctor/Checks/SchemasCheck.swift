@@ -4,7 +4,7 @@ import Delivery
 extension DoctorCheck {
     static let schemas = DoctorCheck(name: "schemas", secondsMax: 10) { context, _, _ in
         guard let configuration = context.configuration else {
-            return [.unseen("schemas", "the configuration has mistakes", remedy: "correct them first")]
+            return [.unseen("schemas", "the configuration has mistakes", remedy: "correct the mistakes first")]
         }
         let files = configuration.payloadSchemas
         var lines = files.files.flatMap { file in

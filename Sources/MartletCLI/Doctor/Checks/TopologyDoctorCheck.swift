@@ -2,6 +2,7 @@ import AMQP
 import BrokerManagement
 import BrokerTopology
 import Configuration
+import Text
 
 extension DoctorCheck {
     /// The check of every exchange, queue and binding. All objects that match share one line.
@@ -25,7 +26,7 @@ extension DoctorCheck {
 
     static func lines(_ findings: [TopologyFinding]) -> [DoctorLine] {
         let present = findings.count { $0.state == .present }
-        let well = present > 0 ? [DoctorLine.ok("topology", "\(present) objects ok")] : []
+        let well = present > 0 ? [DoctorLine.ok("topology", "\(present.counted("object")) ok")] : []
         return well + missing(findings.filter { $0.state == .missing })
             + findings.compactMap { finding in
                 switch finding.state {

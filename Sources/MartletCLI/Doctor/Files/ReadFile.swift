@@ -25,7 +25,7 @@ struct ReadFile: Sendable {
             .warning(
                 "files", "\(what) (mode \(Self.octal(mode)))",
                 remedy: "chmod \(isSecret ? "o=" : "o-w") \(Shell.quoted(path))"
-                    + (isSecret ? ", and make the worker's user or group its owner" : ""))
+                    + (isSecret ? "; the worker's user or group must own the file" : ""))
         ]
     }
 
@@ -37,9 +37,9 @@ struct ReadFile: Sendable {
     static func warning(path: String, owner: UInt32, user: UInt32) -> DoctorLine? {
         guard user != 0, owner != 0, owner != user else { return nil }
         return .warning(
-            "files", "\(path) belongs to user \(owner), who can change it",
-            remedy: "run martlet doctor as the worker's user; if that user is \(user), make "
-                + "it or root the owner of \(Shell.quoted(path))")
+            "files", "user \(owner), who is neither root nor the user of this process, can change \(path)",
+            remedy: "if the worker runs as user \(user), run: chown \(user) \(Shell.quoted(path)); if not, run martlet "
+                + "doctor as the user of the worker")
     }
 
     /// Returns a warning if any user can replace the files of a folder. In a sticky folder such as /tmp, only owners
