@@ -13,7 +13,7 @@ final class SQLiteThreadLink {
         case idle
         /// Jobs wait for the file. Next: `open`, `waiting` or `closed`.
         case opening(Thread)
-        /// Next: `closed`.
+        /// Jobs run. Errors of jobs do not close the file. Next: `closed`.
         case open(Thread)
         /// The file cannot be opened. Next: `opening` or `closed`.
         case waiting(TimerToken, StoreFault)
