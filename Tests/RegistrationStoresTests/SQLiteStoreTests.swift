@@ -159,7 +159,8 @@ import Testing
             app: RegistrationModel.app, environment: .production, kind: .controls, scope: "scope-of-zoe",
             token: "5ec2e75ec2e7")
         let secrets = [
-            "user-zoe", "user-yan", "device-of-zoe", "scope-of-zoe", "5ec2e75ec2e7", "\u{5e}\u{c2}\u{e7}\u{5e}\u{c2}\u{e7}",
+            "user-zoe", "user-yan", "device-of-zoe", "scope-of-zoe", "5ec2e75ec2e7",
+            "\u{5e}\u{c2}\u{e7}\u{5e}\u{c2}\u{e7}",
         ]
         try await onEpollLoop { loop in
             let client = try fixture.open(.sample(), on: loop)
