@@ -1,10 +1,6 @@
-import APNSProtocol
-import APNSSimulator
 import AMQP
-import BrokerTopology
-import EventLoop
+import APNSSimulator
 import JSON
-import Telemetry
 import Registrations
 import TestKit
 import Testing
