@@ -144,8 +144,8 @@ let package = Package(
                 "EventLoop", "Text", "CLinux",
             ],
             resources: [
-                "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
-                "asyncapi.yaml", "martlet.yaml",
+                "config.schema.json", "result.schema.json", "fanout.schema.json", "dead-letter.schema.json",
+                "channel-reply.schema.json", "asyncapi.yaml", "martlet.yaml",
             ].map { .embedInCode("Schemas/\($0)") }),
         library(
             "DeadLetters",

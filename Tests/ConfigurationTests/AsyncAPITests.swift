@@ -33,26 +33,29 @@ import YAML
     @Test func everySchemaOfMessagesIsNamed() throws {
         var references: [String] = []
         collect(document.root, &references)
-        for name in ["notification", "result", "dead-letter", "channel-command", "channel-reply"] {
-            #expect(references.contains("./\(name).schema.json"))
+        for schema in PrintedSchema.allCases where schema != .config && schema != .asyncapi {
+            #expect(references.contains("./\(schema.rawValue).schema.json"))
         }
     }
 
     @Test func itsNamesMatchTheTopology() throws {
         let topology = Topology(hasChannelCommands: true)
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
-        #expect(bindings.count == 8)
+        #expect(bindings.count == 10)
         for binding in bindings {
+            let name = (binding["exchange"] ?? binding["queue"])?["name"]?.string
+            // This topology has no registrations.
+            guard name != "push.registrations" else { continue }
             if let exchange = binding["exchange"] {
-                let declared = topology.exchanges.first { $0.name == exchange["name"]?.string }
+                let declared = topology.exchanges.first { $0.name == name }
                 #expect(declared?.kind.rawValue == exchange["type"]?.string)
             } else {
-                let name = binding["queue"]?["name"]?.string
                 #expect(topology.queues.contains { $0.name == name })
             }
         }
         let outcomes = document.root["channels"]?["results"]?["parameters"]?["outcome"]?["enum"]?.elements
-        #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue) + ["channel"])
+        let others = ["channel", "fanout", "registration"]
+        #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue) + others)
     }
 
     @Test func itsDelaysMatchTheDefaultConfiguration() throws {
@@ -65,7 +68,7 @@ import YAML
     // Each channel has a unique address, as tools require.
     @Test func addressesAreUnique() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
-        #expect(addresses.count == 8)
+        #expect(addresses.count == 10)
         #expect(Set(addresses).count == addresses.count)
     }
 
@@ -79,7 +82,7 @@ import YAML
         let messages = try #require(document.root.at(pointer: "/components/messages"))
         #expect(messages["deadLetter"]?["contentType"] == nil && document.root["defaultContentType"] == nil)
         #expect(messages["result"]?["contentType"]?.string == "application/json")
-        for name in ["notification", "result", "deadLetter"] {
+        for name in ["notification", "result", "fanout", "deadLetter"] {
             let message = messages[key: name]
             #expect(message?["correlationId"]?["location"]?.string?.hasPrefix("$message.") == true, "\(name)")
             #expect(message?["description"]?.string?.contains("message-id") == true, "\(name)")

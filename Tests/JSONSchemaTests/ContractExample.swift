@@ -6,7 +6,7 @@ import Testing
 /// folder, which contains the folders `valid` and `invalid`.
 struct ContractExample: CustomTestStringConvertible {
     static let schemas = [
-        "notification", "result", "dead-letter", "channel-command", "channel-reply", "registration",
+        "notification", "result", "fanout", "dead-letter", "channel-command", "channel-reply", "registration",
         "registration-event", "registration-reply", "config",
     ]
 

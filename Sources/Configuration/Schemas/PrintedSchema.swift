@@ -5,6 +5,7 @@ import Registrations
 package enum PrintedSchema: String, CaseIterable, Sendable {
     case notification
     case result
+    case fanout
     case deadLetter = "dead-letter"
     case channelCommand = "channel-command"
     case channelReply = "channel-reply"
@@ -20,6 +21,7 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
         switch self {
         case .notification: ContractSchemas.notificationText
         case .result: PackageResources.result_schema_json
+        case .fanout: PackageResources.fanout_schema_json
         case .deadLetter: PackageResources.dead_letter_schema_json
         case .channelCommand: ContractSchemas.channelCommandText
         case .channelReply: PackageResources.channel_reply_schema_json

@@ -27,6 +27,7 @@ enum RequestSlip {
         if lacks("payload") || place == "/aps", root["aps"] != nil {
             return annotated(violation, "aps belongs in payload")
         }
+        if let remedy = AudienceSlip.remedy(for: violation, at: place, in: root) { return annotated(violation, remedy) }
         for (other, own) in otherNames where root[key: own] == nil && root[key: other] != nil {
             if lacks(own) || place == "/\(other)" {
                 return annotated(violation, "use \(own) instead of \(other)")
