@@ -38,6 +38,7 @@ public struct JSONNames: Sendable {
 
 /// The members that `JSONNames` found in an object. Valid until the parser reads the next text.
 public struct JSONFoundMembers: ~Copyable {
+    /// The value whose members were searched.
     public let object: JSONValue
     @usableFromInline let tape: JSONTapeView
     /// The node of each name's value. 0 marks a missing member, since node 0 is never a member's value.

@@ -64,8 +64,8 @@ package enum MessageHeaderName {
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState, cursor,
     ]).union(provenance)
 
-    /// The origin of a request, and of a child request its request to users. Workers (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if
-    /// a worker wrote them.
+    /// The origin of a request; of a child request, also its request to users. Workers (``WorkerIdentity``) and commands
+    /// (``Provenance``) trust these headers only if a worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker, requestID, user,
         registration, registeredAt, expandedAt, onlyDevice, tokenKind, scope,

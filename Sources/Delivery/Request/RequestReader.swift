@@ -207,8 +207,8 @@ extension RequestViolation {
 }
 
 extension DeliveryRecord {
-    /// The maximum length of an app, token, channel ID or user that a result repeats, in bytes. A request that violates the
-    /// schema may contain longer values.
+    /// The maximum length of an app, token, channel ID or user that a result repeats, in bytes. A request that violates
+    /// the schema may contain longer values.
     private static let repeatedBytesMax = 512
 
     /// Records the members that a result repeats. The request may still be rejected.
@@ -226,7 +226,8 @@ extension DeliveryRecord {
             channel.sourceRange.count <= Self.repeatedBytesMax
         {
             target = .channel(channel.text(in: delivery.content.bytes))
-        } else if let user = members[.user], user.kind == .string, user.sourceRange.count <= Self.repeatedBytesMax {
+        } else if let user = members[.user], let text = user.text, text.count <= Self.repeatedBytesMax {
+            // A user may consist of escapes, which are up to six times as long.
             target = .user(user.text(in: delivery.content.bytes))
         }
     }

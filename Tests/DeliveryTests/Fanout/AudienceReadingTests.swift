@@ -137,6 +137,10 @@ import Testing
             return
         }
         #expect(Array(user) == Array("ann".utf8))
+        let escaped = String(repeating: "\\u00e9", count: 128)
+        let long = AudienceReader.record(Self.alert.request("\"user\":\"\(escaped)\""))
+        _ = reader.read(long)
+        if case .user(let user) = long.target { #expect(user.count == 256) } else { Issue.record("no target") }
         let list = AudienceReader.record(Self.alert.request(#""users":["ann"]"#))
         _ = reader.read(list)
         #expect(list.target == nil)
