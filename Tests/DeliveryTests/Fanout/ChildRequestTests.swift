@@ -69,11 +69,10 @@ import Testing
     }
 
     @Test func `A child of an event is its data`() throws {
-        let text = try child(
+        let (child, text) = try child(
             #""app":"\#(Self.app)","user":"ann",\#(Self.alert)"#,
-            prefix: #"{"specversion":"1.0","id":"1","source":"/a","type":"b","data": "#, suffix: " }"
-        ).1
-        #expect(text == #"{"app":"\#(Self.app)",\#(Self.target),"id":"\#(Self.id)",\#(Self.alert)}"#)
+            prefix: #"{"specversion":"1.0","id":"1","source":"/a","type":"b","data": "#, suffix: " }")
+        #expect(text == #"{"app":"\#(Self.app)",\#(Self.target),"id":"\#(child.id)",\#(Self.alert)}"#)
     }
 
     @Test func `The id depends on the request and the token only`() throws {

@@ -121,7 +121,7 @@ import Testing
         #expect(fixture.run { fixture.harness.isReady })
         fixture.publish(
             FanoutHarness.request(1, user: "ann"), 1,
-            headers: ["note": .string(String(repeating: "n", count: 3400))])
+            headers: ["note": .string(String(repeating: "n", count: 3800))])
         #expect(fixture.run { fixture.results.count == 2 && fixture.isIdle })
         #expect(fixture.pushedTokens == ["aa01", "aa02"])
         #expect(fixture.children.allSatisfy { $0.properties.header("note") == nil })

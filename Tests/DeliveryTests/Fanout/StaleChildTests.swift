@@ -1,4 +1,5 @@
 import AMQP
+import APNSProtocol
 import APNSSimulator
 import JSON
 import Registrations
