@@ -19,4 +19,11 @@ extension APNSRequest {
             expiration: earlier(expiration, deadline), deadline: deadline, collapseID: collapseID, id: id,
             payload: payload, payloadRange: payloadRange ?? payload.indices)
     }
+
+    /// Returns the same push to another device, with another id.
+    public func addressed(to token: ArraySlice<UInt8>, id: UUIDValue) -> APNSRequest {
+        APNSRequest(
+            target: .device(token), topic: topic, pushType: pushType, priority: priority, expiration: expiration,
+            deadline: deadline, collapseID: collapseID, id: id, payload: payload, payloadRange: payloadRange)
+    }
 }

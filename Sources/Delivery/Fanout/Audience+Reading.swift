@@ -1,3 +1,4 @@
+import APNS
 import APNSProtocol
 import Crypto
 import JSON
@@ -8,17 +9,18 @@ extension Audience {
     ///
     /// - Parameters:
     ///   - body: The bytes from which `members` were read.
+    ///   - push: The push, without a device.
     ///   - route: The route of the pushes.
     /// - Throws: A violation of the class `schema` if the schema permits what this type does not.
     init(
-        _ members: borrowing RequestMembers, in body: [UInt8], id: UUIDValue, app: AppDirectory.Index,
-        environment: APNSEnvironment, pushType: PushType, route: Route
+        _ members: borrowing RequestMembers, in body: [UInt8], app: AppDirectory.Index, environment: APNSEnvironment,
+        push: APNSRequest, route: Route
     ) throws(RequestViolation) {
         let request = members.request
         let isList = members[.users] != nil
         let users =
             (isList ? request["users"]?.elements.compactMap(\.string) : request["user"]?.string.map { [$0] }) ?? []
-        guard let kind = TokenKind(pushType, request: request),
+        guard let kind = TokenKind(push.pushType, request: request),
             let targetRange = members.range(of: isList ? .users : .user),
             !users.isEmpty
         else {
@@ -29,7 +31,7 @@ extension Audience {
             throw RequestViolation(.schema, "required", "scope is missing or superfluous.")
         }
         self.init(
-            users: users, isList: isList, id: id, app: app, environment: environment, kind: kind, scope: scope,
+            users: users, isList: isList, push: push, app: app, environment: environment, kind: kind, scope: scope,
             route: route, requestRange: request.sourceRange, targetRange: targetRange, idRange: members.range(of: .id),
             scopeRange: members.range(of: .scope).map { Self.withComma($0, in: body) })
     }

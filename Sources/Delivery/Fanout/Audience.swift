@@ -1,3 +1,4 @@
+import APNS
 import APNSProtocol
 import Crypto
 import Registrations
@@ -11,7 +12,8 @@ struct Audience: Sendable {
     var users: [String]
     /// Whether the request has the member `users`, even with one user, instead of `user`.
     var isList: Bool
-    var id: UUIDValue
+    /// The push, without a device. Its id is that of the request.
+    var push: APNSRequest
     var app: AppDirectory.Index
     var environment: APNSEnvironment
     /// The kind of the tokens to which the push goes.
@@ -29,4 +31,6 @@ struct Audience: Sendable {
     /// The member `scope` with the comma before or after it: without these bytes, the request has no scope. nil without
     /// the member.
     var scopeRange: Range<Int>?
+
+    var id: UUIDValue { push.id }
 }

@@ -34,7 +34,7 @@ final class AudienceExpander {
     private func lookUp(_ expansion: Expansion, _ record: DeliveryRecord) {
         let (pipeline, now) = (record.pipeline, loop.now)
         if pipeline.shouldRequeue(record) { return requeue(record) }
-        if let deadline = record.deadlineSeconds, deadline <= now.unixSeconds {
+        if expansion.audience.push.isExpired(unixSeconds: now.unixSeconds) {
             return finish(expansion, record, .conclude(FinalOutcome(outcome: .expired)))
         }
         if let reason = pipeline.dispatcher.breakers.holdReason(expansion.audience.route, now.monotonic) {
@@ -87,13 +87,13 @@ final class AudienceExpander {
         releasePlace(expansion)
         let origin = FanoutOrigin(
             expansion.audience, child, expandedAtMilliseconds: loop.now.unixMilliseconds, isOnlyDevice: true)
-        let device = DeliveryRecord(record, replacedBy: expansion.template.child(for: child.device), origin)
-        switch pipeline.read(device) {
-        case .success(.push(let request)): pipeline.deduplicate(request, device)
-        case .success(.audience): preconditionFailure("request to a device has users")
-        // Registered tokens and requests to users satisfy the same rules, so only a bug leads here.
-        case .failure(let violation): pipeline.settle(.conclude(FinalOutcome(invalid: violation)), device)
-        }
+        let request = expansion.template.child(for: child.device)
+        let token = ArraySlice(child.device.token.utf8)
+        // The payload is read from the body of the request to users, which contains the same bytes.
+        let push = PushRequest(
+            push: expansion.audience.push.addressed(to: token, id: request.id), app: expansion.audience.app,
+            route: expansion.audience.route, registeredAtMilliseconds: child.device.registeredAt)
+        pipeline.deduplicate(push, DeliveryRecord(record, replacedBy: request, token: token, origin))
     }
 
     /// Settles the request to users.

@@ -24,6 +24,7 @@ final class DeviceFinder {
     private let timer: DeadlineTimer
     private var isSendScheduled = false
     private var isUp = false
+    private var isClosed = false
 
     init(_ context: LaneContext, _ reader: RegistrationReader, _ counters: FanoutCounters) {
         (loop, log, self.reader, self.counters) = (context.loop, context.log, reader, counters)
@@ -36,8 +37,9 @@ final class DeviceFinder {
         update(nil)
     }
 
-    /// Ends the lookups in flight and closes the connection.
+    /// Ends the lookups in flight and closes the connection. The lane has ended, and searches nothing further.
     func close() async {
+        isClosed = true
         timer.cancel()
         await reader.close()
     }
@@ -58,7 +60,7 @@ final class DeviceFinder {
     }
 
     private func scheduleSend() {
-        guard !isSendScheduled, breaker.isConnected, !searches.isEmpty else { return }
+        guard !isClosed, !isSendScheduled, breaker.isConnected, !searches.isEmpty else { return }
         isSendScheduled = true
         loop.later { [self] in
             isSendScheduled = false
@@ -67,7 +69,7 @@ final class DeviceFinder {
     }
 
     private func send() {
-        while breaker.isConnected, let entries = searches.beginLookup() {
+        while !isClosed, breaker.isConnected, let entries = searches.beginLookup() {
             counters.lookups.add()
             reader.lookUp(LookupBatch(entries, of: self, sentAt: loop.now.monotonic))
         }
@@ -129,10 +131,7 @@ extension DeviceFinder {
         update(nil)
     }
 
-    private func timeout() {
-        let change = breaker.timeout(loop.now.monotonic)
-        update(change)
-    }
+    private func timeout() { update(breaker.timeout(loop.now.monotonic)) }
 
     /// Applies a change of the breaker, and does what is due in its state.
     private func update(_ change: StoreBreaker.Change?) {
@@ -145,6 +144,7 @@ extension DeviceFinder {
             isUp.toggle()
             counters.storeUp.add(isUp ? 1 : -1)
         }
+        if isClosed { return }
         if breaker.beginProbe(loop.now.monotonic) {
             log.info(.breakerProbing, [.route: .string(Self.route)])
             reader.lookUp(StoreProbe(of: self))

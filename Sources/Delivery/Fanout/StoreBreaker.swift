@@ -175,7 +175,8 @@ struct StoreBreaker {
         let cause = HoldReason(fault)
         state = .open(
             Opening(
-                cause: cause, since: now, isConnected: isConnected, probe: .due(now + .seconds(Self.firstProbeSeconds))))
+                cause: cause, since: now, isConnected: isConnected, probe: .due(now + .seconds(Self.firstProbeSeconds)))
+        )
         return .opened(cause)
     }
 }

@@ -54,7 +54,8 @@ public actor Lane {
         pipeline = DeliveryPipeline(
             LaneContext(
                 loop: loop, configuration: configuration, connectors: connectors, tokens: tokens, counters: counters,
-                duplicates: duplicates, registrations: registrations, log: log.with(.lane, .integer(configuration.number)), onSpans: onSpans,
+                duplicates: duplicates, registrations: registrations,
+                log: log.with(.lane, .integer(configuration.number)), onSpans: onSpans,
                 onStateChange: onStateChange))
     }
 

@@ -122,11 +122,15 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     }
 
     /// Creates the record of a child that is pushed in place of its request to users.
-    init(_ parent: DeliveryRecord, replacedBy child: ChildRequest, _ origin: FanoutOrigin) {
+    init(
+        _ parent: DeliveryRecord, replacedBy child: ChildRequest, token: ArraySlice<UInt8>, _ origin: FanoutOrigin
+    ) {
         (source, owner) = (parent.source, parent.owner)
         (receivedAt, receivedAtMilliseconds) = (parent.receivedAt, parent.receivedAtMilliseconds)
         endedAtMilliseconds = parent.endedAtMilliseconds
         (attempts, attemptsMade) = (parent.attempts, parent.attemptsMade)
+        (app, environment) = (parent.app, parent.environment)
+        (id, target) = (child.id, .device(token))
         (event, trace) = (parent.event, parent.trace)
         (fanoutOrigin, expansion) = (origin, parent.expansion)
         delivery = parent.delivery.replacing(body: child.body)

@@ -115,8 +115,9 @@ extension DeliveryPipeline {
     /// Moves a request to users to a wait queue, or completes it if it has no time left.
     func settleHold(_ reason: HoldReason, _ attempts: Attempts, _ record: DeliveryRecord) {
         let now = loop.now.unixMilliseconds
+        let deadline = record.expansion.map(\.audience.push.retryDeadline) ?? record.deadlineSeconds
         let verdict = dispatcher.policy.hold(
-            reason, attempts, latestSeconds: record.deadlineSeconds.map { $0 - now / 1000 }, nowMilliseconds: now)
+            reason, attempts, latestSeconds: deadline.map { $0 - now / 1000 }, nowMilliseconds: now)
         settle(verdict, record)
     }
 

@@ -99,8 +99,8 @@ final class RequestReader {
         try MessageLimits(members.request).check(payload: members.payload)
         try checkPayload(of: members, app)
         return try Audience(
-            members, in: record.delivery.content.bytes, id: id, app: app, environment: environment, pushType: pushType,
-            route: route)
+            members, in: record.delivery.content.bytes, app: app, environment: environment,
+            push: push(id, toToken: [], app, pushType, members, record), route: route)
     }
 
     private func route(
@@ -164,31 +164,43 @@ final class RequestReader {
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
     ) throws(RequestViolation) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         let pushType = try pushType(members)
-        // The schema requires a payload. Reject a request without it nevertheless.
-        guard let payload = members[.payload] else {
-            throw RequestViolation(.schema, "required", "payload is missing.")
-        }
-        let priority = members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
-        let expiration = members[.expiration]?.int64
-        let deadline = record.deadlineSeconds
         let bytes = record.delivery.content.bytes
         if let token = members[.deviceToken] {
-            let kind = AppDirectory.Kind.device(pushType)
-            let push = APNSRequest.device(
-                token: token.text(in: bytes), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
-                priority: priority ?? pushType.defaultPriority, expiration: expiration,
-                deadline: deadline, collapseID: members[.collapseID]?.text(in: bytes), id: id, payload: bytes,
-                payloadRange: payload.sourceRange)
-            return (push, kind)
+            let push = try push(id, toToken: token.text(in: bytes), app, pushType, members, record)
+            return (push, .device(pushType))
         }
         guard let channel = members[.channelID] else {
             throw RequestViolation(.schema, "required", "device_token or channel_id is missing.")
         }
         let push = APNSRequest.broadcast(
             channel: channel.text(in: bytes), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
-            priority: priority, expiration: expiration, deadline: deadline, id: id, payload: bytes,
-            payloadRange: payload.sourceRange)
+            priority: priority(members), expiration: members[.expiration]?.int64, deadline: record.deadlineSeconds,
+            id: id, payload: bytes, payloadRange: try payload(members).sourceRange)
         return (push, .broadcast)
+    }
+
+    private func push(
+        _ id: UUIDValue, toToken token: ArraySlice<UInt8>, _ app: AppDirectory.Index, _ pushType: PushType,
+        _ members: borrowing RequestMembers, _ record: DeliveryRecord
+    ) throws(RequestViolation) -> APNSRequest {
+        let bytes = record.delivery.content.bytes
+        return APNSRequest.device(
+            token: token, topic: apps.topic(apps.topicIndex(of: app, .device(pushType))), pushType: pushType,
+            priority: priority(members) ?? pushType.defaultPriority, expiration: members[.expiration]?.int64,
+            deadline: record.deadlineSeconds, collapseID: members[.collapseID]?.text(in: bytes), id: id, payload: bytes,
+            payloadRange: try payload(members).sourceRange)
+    }
+
+    private func priority(_ members: borrowing RequestMembers) -> Priority? {
+        members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
+    }
+
+    private func payload(_ members: borrowing RequestMembers) throws(RequestViolation) -> JSONNodeView {
+        // The schema requires a payload. Reject a request without it nevertheless.
+        guard let payload = members[.payload] else {
+            throw RequestViolation(.schema, "required", "payload is missing.")
+        }
+        return payload
     }
 
     private func pushType(_ members: borrowing RequestMembers) throws(RequestViolation) -> PushType {

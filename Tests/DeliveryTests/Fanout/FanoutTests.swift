@@ -1,11 +1,7 @@
-import APNSProtocol
-import APNSSimulator
-import Crypto
 import AMQP
 import BrokerTopology
+import Crypto
 import EventLoop
-import JSON
-import Telemetry
 import Registrations
 import TestKit
 import Testing
@@ -102,8 +98,9 @@ import Testing
                 == #"{ "device_token":"\#(token)","id":"\#(id)" ,  "app":"\#(FanoutHarness.app)","#
                 + #""push_type":"controls","payload":{"aps":{"content-changed":true}},"priority":5 }"#)
         #expect(child.properties.header(MessageHeaderName.user)?.stringValue == "ann")
-        #expect(child.properties.header(MessageHeaderName.registration)?.stringValue
-            == (try fixture.tokenKey(token))?.description)
+        #expect(
+            child.properties.header(MessageHeaderName.registration)?.stringValue
+                == (try fixture.tokenKey(token))?.description)
         #expect(child.properties.userID == "guest")
     }
 

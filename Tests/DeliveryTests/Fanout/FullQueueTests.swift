@@ -1,10 +1,5 @@
 import AMQP
-import AMQP
-import BrokerTopology
-import EventLoop
 import JSON
-import Telemetry
-import Registrations
 import TestKit
 import Testing
 
@@ -26,7 +21,7 @@ import Testing
         #expect(fixture.reports.first?.number("devices") == 1000)
         #expect(fixture.harness.stops == 0 && fixture.harness.publishingFailure == nil && fixture.harness.isReady)
         #expect(fixture.deadLetters.isEmpty)
-        // A child behind a refused one may be published twice. Its second result says so.
+        // A child behind a refused one may be published twice. Its second result is marked.
         for result in fixture.results where result.flag("duplicate") == true {
             #expect(result.flag("possible_duplicate") == true)
         }

@@ -1,11 +1,8 @@
+import AMQP
 import APNSProtocol
 import APNSSimulator
 import Crypto
-import AMQP
-import BrokerTopology
-import EventLoop
 import JSON
-import Telemetry
 import Registrations
 import TestKit
 import Testing
@@ -96,7 +93,8 @@ import Testing
         try fixture.harness.onLoop {
             try fixture.apns.apns.faults.put(
                 Fault(
-                    id: "gone", action: .answer(.gone(.unregistered, timestampMilliseconds: registered - 1)), countMax: 1))
+                    id: "gone", action: .answer(.gone(.unregistered, timestampMilliseconds: registered - 1)),
+                    countMax: 1))
         }
         fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
         #expect(fixture.run { fixture.results.count == 1 && fixture.isIdle })

@@ -1,10 +1,7 @@
+import AMQP
 import APNSProtocol
 import APNSSimulator
-import AMQP
-import BrokerTopology
-import EventLoop
 import JSON
-import Telemetry
 import Registrations
 import TestKit
 import Testing

@@ -1,10 +1,8 @@
-import APNSProtocol
 import AMQP
-import BrokerTopology
 import EventLoop
 import JSON
-import Telemetry
 import Registrations
+import Telemetry
 import TestKit
 import Testing
 
