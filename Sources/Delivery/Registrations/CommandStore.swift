@@ -82,8 +82,14 @@ final class CommandStore {
         if fault.code == .data { return }
         let now = loop.now.monotonic
         change { $0.failed(fault, now: now) }
-        if let retryAt = availability.retryAt {
-            retryTimer.arm(at: retryAt, for: self) { store in store.change { $0.retry(now: store.loop.now.monotonic) } }
+        scheduleRetry()
+    }
+
+    private func scheduleRetry() {
+        guard let retryAt = availability.retryAt else { return }
+        retryTimer.arm(at: retryAt, for: self) { store in
+            store.change { $0.retry(now: store.loop.now.monotonic) }
+            store.scheduleRetry()
         }
     }
 
