@@ -88,6 +88,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
             of: "registrations ", queues: [names.registrationsQueue], completeRemedy: completeRemedy)
     }
 
+    /// Connects to the broker and to the store, and consumes commands until `close`.
     public func start() {
         for connection in [consuming, publishing] { connection.start(BrokerEvents(self)) }
         publisher.start(BrokerEvents(self))
@@ -128,6 +129,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
             consumers: [consumer.status], now: loop.now.monotonic, log)
     }
 
+    /// The present state of the consumer.
     public var status: Status {
         Status(
             isConsuming: consumer.status == .ready, isPublishing: publisher.status == .ready,
