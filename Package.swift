@@ -237,7 +237,7 @@ let package = Package(
             "RegistrationStoresTests",
             [
                 "RegistrationStores", "Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop",
-                "TestKit",
+                "TestKit", "Threads",
             ]),
         tests("BrokerTopologyTests", ["TestKit", "BrokerTopology", "YAML", "JSON"]),
         tests(
