@@ -130,8 +130,8 @@ let package = Package(
         library(
             "Delivery",
             [
-                "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto",
-                "Telemetry", "Hashing", "Text", "Threads", "Registrations",
+                "Registrations", "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema",
+                "TLS", "Crypto", "Telemetry", "Hashing", "Text", "Threads",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -249,8 +249,8 @@ let package = Package(
         tests(
             "DeliveryTests",
             [
-                "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2",
-                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads", "Registrations",
+                "Registrations", "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol",
+                "APNSSimulator", "HTTP2", "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
             ], data: ["Simulation/Regressions"]),
         tests(
             "ConfigurationTests",

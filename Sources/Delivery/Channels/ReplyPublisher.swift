@@ -20,8 +20,8 @@ final class ReplyPublisher {
     /// Creates a publisher.
     ///
     /// - Parameters:
-    ///   - admin: The admin that checks whether a consumer exists. It does not share the connection of `publisher`, which
-    ///     a resource alarm blocks.
+    ///   - admin: The admin that checks whether a consumer exists. It does not share the connection of `publisher`,
+    ///     which a resource alarm blocks.
     ///   - returnedEvent: The event of a reply that is not delivered to the requester; nil to log no event.
     init(
         _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,

@@ -11,7 +11,9 @@ extension DeliveryPipeline {
         let verdict = withWaitID(verdict)
         if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
         var plan = PublishPlan(verdict, record)
-        if case .conclude(let finalOutcome) = verdict, messages.refusal(finalOutcome, record) != nil {
+        if messages.hasRegistrations, case .conclude(let finalOutcome) = verdict,
+            messages.refusal(finalOutcome, record) != nil
+        {
             plan.insert(.registration)
         }
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)

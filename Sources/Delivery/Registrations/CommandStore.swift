@@ -39,8 +39,10 @@ final class CommandStore {
         }
     }
 
+    /// Begins no further work.
     func end() {
         for timer in [collectTimer, retryTimer] { timer.cancel() }
+        availability.end()
         metrics.storeIsUp(false)
     }
 
@@ -125,7 +127,7 @@ final class CommandStore {
             intake?.refuse(faulty, because: fault)
         }
         workEnded(fault)
-        write()
+        if acceptsWork { write() } else { intake?.requeueUnstorable() }
     }
 
     private func change(_ change: (inout StoreAvailability) -> Void) {
