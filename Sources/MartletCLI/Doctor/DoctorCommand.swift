@@ -11,8 +11,8 @@ struct DoctorCommand: Command {
             Check libraries, the configuration and its files, keys, schemas, the broker (name, connection, login,
             permissions, topology, delivery limits, queues), the store of device registrations, APNs and the clock. The
             checks are independent, change nothing and consume no message. For each app, push to a nonexistent device:
-            if APNs refuses only the device, it accepts the credential. Each line is ok, warning, failure, or unseen (not
-            checked). Exit code 0: no failure, 1: a failure.
+            if APNs refuses only the device, it accepts the credential. Each line is ok, warning, failure, or unseen
+            (not checked). Exit code 0: no failure, 1: a failure.
             """,
         options: [.config(isRequired: true), .json])
 

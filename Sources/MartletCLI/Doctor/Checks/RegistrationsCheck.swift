@@ -8,8 +8,8 @@ import Registrations
 import Text
 
 extension DoctorCheck {
-    /// The check that the store of device registrations answers a lookup, and that the rights of the PostgreSQL user are
-    /// those of a worker. Changes nothing. Without a store there is nothing to check.
+    /// The check that the store of device registrations answers a lookup, and that the rights of the PostgreSQL user
+    /// are those of a worker. Changes nothing. Without a store there is nothing to check.
     static let registrations = DoctorCheck(name: "registrations", secondsMax: 20) { context, loop, findings in
         guard let configuration = context.configuration, let settings = configuration.registrations else { return [] }
         switch settings.store {
