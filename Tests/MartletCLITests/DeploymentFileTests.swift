@@ -299,6 +299,16 @@ import YAML
     }
 
     // A worker without device registrations needs neither library, so the package must not depend on them.
+    // A key file that more than its owner and group can read is refused, and Kubernetes' default mode is 0644.
+    @Test func theSecretOfRegistrationsIsOptionalAndProtected() throws {
+        let deployment = try Self.object("Deployment", in: "base/deployment.yaml").root
+        let volumes = try #require(deployment.at(pointer: "/spec/template/spec/volumes")).elements
+        let secret = try #require(volumes.first { $0["name"]?.string == "registrations" }?["secret"])
+        #expect(secret["optional"]?.bool == true && secret["defaultMode"]?.int == 0o440)
+        let mounts = try #require(try Self.container().value["volumeMounts"]).elements
+        #expect(mounts.contains { $0["name"]?.string == "registrations" && $0["readOnly"]?.bool == true })
+    }
+
     @Test func thePackageNamesTheLibrariesOfStores() throws {
         let text = try Self.text("deploy/package")
         #expect(text.contains("Recommends: libsqlite3-0 (>= 3.37)") && text.contains("Suggests: libpq5 (>= 14)"))
