@@ -131,7 +131,7 @@ let package = Package(
             "Delivery",
             [
                 "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto",
-                "Telemetry", "Hashing", "Text", "Threads",
+                "Telemetry", "Hashing", "Text", "Threads", "Registrations",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -162,9 +162,9 @@ let package = Package(
         library(
             "Worker",
             [
-                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
-                "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
-                "Threads", "CLinux",
+                "Configuration", "ControlProtocol", "Delivery", "RegistrationStores", "Registrations",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP",
+                "HTTPClient", "Crypto", "Telemetry", "EventLoop", "Threads", "CLinux",
             ]),
         library(
             "MartletCLI",
@@ -256,7 +256,7 @@ let package = Package(
             "DeliveryTests",
             [
                 "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2",
-                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
+                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads", "Registrations",
             ], data: ["Simulation/Regressions"]),
         tests(
             "ConfigurationTests",
@@ -276,15 +276,17 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "AMQP", "APNS", "APNSProtocol",
-                "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "CLinux",
+                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "Registrations", "AMQP", "APNS",
+                "APNSProtocol", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
+                "CLinux",
             ]),
         tests(
             "MartletCLITests",
             [
-                "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "Registrations", "PostgreSQL", "Configuration",
-                "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
-                "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
+                "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "Registrations", "PostgreSQL",
+                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
+                "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",
+                "EventLoop", "CommandKit", "Text", "Threads",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(

@@ -33,15 +33,18 @@ import YAML
     @Test func everySchemaOfMessagesIsNamed() throws {
         var references: [String] = []
         collect(document.root, &references)
-        for name in ["notification", "result", "dead-letter", "channel-command", "channel-reply"] {
+        for name in [
+            "notification", "result", "dead-letter", "channel-command", "channel-reply", "registration",
+            "registration-reply", "registration-event",
+        ] {
             #expect(references.contains("./\(name).schema.json"))
         }
     }
 
     @Test func itsNamesMatchTheTopology() throws {
-        let topology = Topology(hasChannelCommands: true)
+        let topology = Topology(hasChannelCommands: true, hasRegistrations: true)
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
-        #expect(bindings.count == 8)
+        #expect(bindings.count == 11)
         for binding in bindings {
             if let exchange = binding["exchange"] {
                 let declared = topology.exchanges.first { $0.name == exchange["name"]?.string }
@@ -65,7 +68,7 @@ import YAML
     // Each channel has a unique address, as tools require.
     @Test func addressesAreUnique() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
-        #expect(addresses.count == 8)
+        #expect(addresses.count == 11)
         #expect(Set(addresses).count == addresses.count)
     }
 

@@ -278,7 +278,7 @@ import YAML
             .compactMap { $0.firstMatch(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.output.1) } }
         let onDemand = try await ChildProcess.run(["readelf", "-p", ".note.dlopen", martlet]).output
             .compactMap { $0.firstMatch(of: /"(lib[^"]*\.so[^"]*)"/).map { String($0.output.1) } }
-        #expect(onDemand == ["libcurl.so.4"])
+        #expect(onDemand.sorted() == ["libcurl.so.4", "libpq.so.5", "libsqlite3.so.0"])
         let paths =
             try await ChildProcess.run(["ldd", martlet]).output + ChildProcess.run(["/sbin/ldconfig", "-p"]).output
         var packages: Set = ["ca-certificates"]
@@ -296,6 +296,24 @@ import YAML
         let text = try Self.text("deploy/container/Dockerfile").replacing("\\\n", with: " ")
         let installed = try #require(text.firstMatch(of: /--no-install-recommends ([^&]*)&&/)).output.1
         #expect(Set(installed.split(separator: " ").map(String.init)) == packages)
+    }
+
+    // A worker without device registrations needs neither library, so the package must not depend on them.
+    // A key file that more than its owner and group can read is refused, and Kubernetes' default mode is 0644.
+    @Test func theSecretOfRegistrationsIsOptionalAndProtected() throws {
+        let deployment = try Self.object("Deployment", in: "base/deployment.yaml").root
+        let volumes = try #require(deployment.at(pointer: "/spec/template/spec/volumes")).elements
+        let secret = try #require(volumes.first { $0["name"]?.string == "registrations" }?["secret"])
+        #expect(secret["optional"]?.bool == true && secret["defaultMode"]?.int == 0o440)
+        let mounts = try #require(try Self.container().value["volumeMounts"]).elements
+        #expect(mounts.contains { $0["name"]?.string == "registrations" && $0["readOnly"]?.bool == true })
+    }
+
+    @Test func thePackageNamesTheLibrariesOfStores() throws {
+        let text = try Self.text("deploy/package")
+        #expect(text.contains("Recommends: libsqlite3-0 (>= 3.37)") && text.contains("Suggests: libpq5 (>= 14)"))
+        let dependencies = try #require(text.firstMatch(of: /build martlet "\$version" "([^"]*)"/)).output.1
+        #expect(!dependencies.contains("libpq") && !dependencies.contains("libsqlite3"))
     }
 
     @Test func theImageStartsWithTheManifestsSettings() throws {

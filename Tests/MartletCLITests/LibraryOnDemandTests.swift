@@ -1,18 +1,20 @@
 import Crypto
+import Glibc
+import Registrations
 import TestKit
 import Testing
 
-/// The program without libcurl. Only requests to HTTP servers, and configurations that name an HTTP server, need the
-/// library.
+/// The program without the libraries that it loads on demand. Only requests to HTTP servers, and configurations that name
+/// an HTTP server, need libcurl; only configurations with a store need the library of the store.
 @Suite struct LibraryOnDemandTests {
     private let folder: TemporaryDirectory
 
     init() throws {
         folder = try TemporaryDirectory()
-        try folder.write("libcurl.so.4", "")
+        for library in ["libcurl.so.4", "libpq.so.5", "libsqlite3.so.0"] { try folder.write(library, "") }
     }
 
-    /// Runs a command with a libcurl file that cannot be loaded.
+    /// Runs a command with files of libraries that cannot be loaded.
     private func martlet(_ arguments: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         try await ChildProcess.run(
             [Products.executable("martlet")] + arguments, environment: ["LD_LIBRARY_PATH": folder.path])
@@ -30,6 +32,23 @@ import Testing
         let mistaken = try await martlet("config", "check", with)
         #expect(mistaken.exit.status == .exited(1))
         #expect(mistaken.errors.first?.contains(":3:19: cannot load libcurl: ") == true, "\(mistaken.errors)")
+    }
+
+    @Test(arguments: [
+        ("sqlite:/r.db", "libsqlite3 cannot be loaded: ", "libsqlite3-0"),
+        ("postgresql://u@localhost/p", "cannot load libpq: ", "libpq5"),
+    ])
+    func aConfigurationWithAStoreNeedsItsLibrary(store: String, problem: String, package: String) async throws {
+        try folder.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
+        let keys = try folder.write("keys.json", String(decoding: RegistrationKeys.generatedFile(), as: UTF8.self))
+        try #require(chmod(keys, 0o600) == 0)
+        let path = try folder.write(
+            "martlet.yaml",
+            SampleConfiguration.shortest + "\nregistrations: {store: \"\(store)\", keys_file: keys.json}\n")
+        let result = try await martlet("config", "check", path)
+        #expect(result.exit.status == .exited(1) && result.errors.count == 1, "\(result.errors)")
+        let error = result.errors.joined()
+        #expect(error.contains(":10:24: \(problem)") && error.contains(package), "\(error)")
     }
 
     @Test func commandsThatNeedItReportItsAbsence() async throws {

@@ -104,6 +104,19 @@ import Testing
         try await stage.end()
     }
 
+    @Test func aWorkerWithoutRegistrationsLoadsNoLibraryOfAStore() async throws {
+        let stage = try await Stage(prefix: "storeless")
+        let worker = try await stage.worker()
+        try await stage.publish()
+        _ = try await stage.results(count: 1)
+        let maps = try await ChildProcess.run(["cat", "/proc/\(worker.pid)/maps"]).output
+        #expect(maps.contains { $0.contains("librabbitmq") })
+        #expect(!maps.contains { $0.contains("libpq") || $0.contains("libsqlite3") })
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit().status == .exited(0))
+        try await stage.end()
+    }
+
     @Test func unansweredRequestsAreRequeuedAtTheDeadline() async throws {
         let stage = try await Stage(prefix: "overdue", answerDelayMilliseconds: 600_000)
         let worker = try await stage.worker()
@@ -146,12 +159,12 @@ import Testing
 }
 
 /// A topology with its own prefix, a simulator, and a configuration for both.
-private struct Stage {
+struct Stage {
     static let token = String(repeating: "0a1b2c3d", count: 8)
 
     let broker: PrivateBroker
     private let simulator: ChildProcess
-    private let directory: TemporaryDirectory
+    let directory: TemporaryDirectory
     private let url: String
     private let prefix: String
     private let drainSeconds: Int
@@ -187,8 +200,10 @@ private struct Stage {
     }
 
     /// Applies the topology, starts a worker, and waits until the worker is ready.
-    func worker(logLevel: String = "info") async throws -> ChildProcess {
-        try writeConfiguration(logLevel: logLevel)
+    ///
+    /// - Parameter section: a further section of the configuration.
+    func worker(logLevel: String = "info", section: String = "") async throws -> ChildProcess {
+        try writeConfiguration(logLevel: logLevel, section: section)
         try await applyTopology()
         let worker = try await start()
         _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
@@ -211,7 +226,7 @@ private struct Stage {
         ])
     }
 
-    private func writeConfiguration(logLevel: String) throws {
+    func writeConfiguration(logLevel: String, section: String = "") throws {
         try directory.write(
             "martlet.yaml",
             """
@@ -228,6 +243,7 @@ private struct Stage {
             limits: {drain_deadline_seconds: \(drainSeconds)}
             lanes: 1
             log: {level: \(logLevel)}
+            \(section)
             """)
     }
 

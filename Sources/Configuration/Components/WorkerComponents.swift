@@ -41,6 +41,7 @@ package struct WorkerComponents: Sendable {
         lane.publisher.messageBytesMax = max(lane.publisher.messageBytesMax, configuration.limits.messageBytesMax)
         lane.schedule = configuration.retry
         lane.resendsUnknown = configuration.resendsUnknown
+        lane.hasRegistrations = configuration.registrations != nil
         self.lane = lane
     }
 
@@ -58,14 +59,14 @@ package struct WorkerComponents: Sendable {
         files.schemas(ofApps: configuration.apps.map(\.bundleID))
     }
 
-    /// Returns a connection that serves channel commands.
+    /// Returns a connection that serves commands.
     ///
-    /// - Parameter role: `consume` or `publish`. The broker's management shows the role.
-    package func channelsConnection(for role: String, on loop: EventLoop) -> BrokerConnection {
+    /// - Parameter role: such as `channels consume`. The broker's management shows the role.
+    package func connection(for role: String, on loop: EventLoop) -> BrokerConnection {
         BrokerConnection(
             loop: loop, connectors: brokerConnector.connectors(on: loop),
             configuration: brokerConnector.connection(
-                named: "martlet \(Self.process) channels \(role) \(MartletVersion.current)"))
+                named: "martlet \(Self.process) \(role) \(MartletVersion.current)"))
     }
 
     /// The host, process ID and version, by which operators identify the worker.

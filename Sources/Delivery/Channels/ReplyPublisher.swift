@@ -8,6 +8,8 @@ final class ReplyPublisher {
     private let admin: BrokerAdmin
     private let log: Log
     private let completeRemedy: @Sendable (String) -> String
+    /// The event of a reply that is not delivered to the requester; nil if it is not logged.
+    private let returnedEvent: LogEvent?
     private let repeats: Counter
     private var outage = Outage()
     private let pauses = ContinuationList<Void>()
@@ -17,14 +19,16 @@ final class ReplyPublisher {
 
     /// Creates a publisher.
     ///
-    /// - Parameter admin: The admin that checks whether a consumer exists. It does not share the connection of
-    ///   `publisher`, which a resource alarm blocks.
+    /// - Parameters:
+    ///   - admin: The admin that checks whether a consumer exists. It does not share the connection of `publisher`, which
+    ///     a resource alarm blocks.
+    ///   - returnedEvent: The event of a reply that is not delivered to the requester; nil to log no event.
     init(
         _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
-        completeRemedy: @escaping @Sendable (String) -> String
+        returnedEvent: LogEvent? = .channelReplyReturned, completeRemedy: @escaping @Sendable (String) -> String
     ) {
         self.completeRemedy = completeRemedy
-        (self.publisher, self.admin, self.log) = (publisher, admin, log)
+        (self.publisher, self.admin, self.log, self.returnedEvent) = (publisher, admin, log, returnedEvent)
         repeats = LaneCounters.publishRepeats(metrics)
     }
 
@@ -47,14 +51,15 @@ final class ReplyPublisher {
             case .redirected(let reason):
                 // Log the message ID, so that an operator can find the reply, which may contain the ID of a new
                 // channel.
+                guard let returnedEvent else { continue }
                 log.warning(
-                    .channelReplyReturned,
+                    returnedEvent,
                     [
                         .messageID: .string(reply.message.messageID),
                         .error: .string(completeRemedy("\(destination): \(reason)")),
                     ])
             case .impossible(let refusal):
-                log.error(.channelReplyReturned, [.error: .string(refusal.rawValue)])
+                if let returnedEvent { log.error(returnedEvent, [.error: .string(refusal.rawValue)]) }
                 return true
             case .again(let milliseconds):
                 repeats.add()

@@ -42,6 +42,9 @@ public struct LaneConfiguration: Sendable {
     public var number = 0
     /// The number of lanes of the process, which share the limits of the worker.
     public var laneCount = 1
+    /// Whether the worker stores device registrations. Lanes then publish a command for each device token that APNs
+    /// refuses.
+    public var hasRegistrations = false
     /// The function that completes the commands in a remedy with their options, so that an operator can paste the
     /// commands.
     public var completeRemedy: @Sendable (String) -> String = { $0 }

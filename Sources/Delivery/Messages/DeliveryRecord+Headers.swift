@@ -43,7 +43,7 @@ extension DeliveryRecord {
         if let seconds = properties.timestampSeconds {
             headers.append(MessageHeaderName.originalTimestamp, .timestamp(seconds: seconds))
         }
-        headers.append(MessageHeaderName.worker, .string(worker.name.cut(to: MessageHeaderName.copyBytesMax)))
+        headers.append(MessageHeaderName.worker, .string(worker.shortName))
     }
 
     /// Appends the trace context: the span of the delivery if its spans are exported, otherwise the producer's context.

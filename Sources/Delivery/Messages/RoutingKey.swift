@@ -13,6 +13,12 @@ enum RoutingKey {
     /// key.
     static func channelReply(app: String?) -> String { key("result.channel.", app) }
 
+    /// Returns the key of an event about a registration, and of a reply that could not be delivered to the requester.
+    static func registration(app: String?) -> String { key("result.registration.", app) }
+
+    /// Returns the key of a command that a worker publishes to the registrations exchange.
+    static func registrationCommand(app: String?) -> String { key("registration.", app) }
+
     static func dead(_ reason: DeadLetterReason, app: String?) -> String {
         key("dead.\(word(reason.deadClass)).\(word(reason.code)).", app)
     }

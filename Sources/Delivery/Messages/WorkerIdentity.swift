@@ -1,4 +1,5 @@
 import AMQP
+import Text
 
 /// The identity of the worker that republishes a request.
 struct WorkerIdentity {
@@ -6,6 +7,9 @@ struct WorkerIdentity {
     var name: String
     /// The AMQP user of the worker, which the broker verifies at each publish; nil if unknown.
     var user: String?
+
+    /// The name as it fits in a header.
+    var shortName: String { name.cut(to: MessageHeaderName.copyBytesMax) }
 
     /// Returns whether a worker with the same AMQP user published the message, so that its provenance is trusted.
     func published(_ properties: MessageProperties) -> Bool {

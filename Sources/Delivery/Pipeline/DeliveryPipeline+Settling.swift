@@ -4,13 +4,16 @@ import Telemetry
 
 extension DeliveryPipeline {
     /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges,
-    /// rejects or requeues the delivery and ends the record. The messages are a dead letter, if any, and the result, or
-    /// the request for a wait queue or the quarantine. A requeue has no message.
+    /// rejects or requeues the delivery and ends the record. The messages are a command about registrations and a dead
+    /// letter, if any, and the result, or the request for a wait queue or the quarantine. A requeue has no message.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
         if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
-        let plan = PublishPlan(verdict, record)
+        var plan = PublishPlan(verdict, record)
+        if case .conclude(let finalOutcome) = verdict, messages.refusal(finalOutcome, record) != nil {
+            plan.insert(.registration)
+        }
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
@@ -51,8 +54,8 @@ extension DeliveryPipeline {
 
     /// Skips the first message of the plan, which can never be published.
     func publishFailed(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
-        // A request completes even without its result.
-        if settlement.plan.first != .result { settlement.mustReject = true }
+        // A request completes even without its result or a command about registrations.
+        if settlement.plan.first != .result && settlement.plan.first != .registration { settlement.mustReject = true }
         settlement.plan.removeFirst()
         publishNext(settlement, record)
     }

@@ -1,5 +1,6 @@
 import AMQP
 import BrokerTopology
+import JSON
 
 /// A factory for the messages of a settlement. It builds each message when the message is next in the plan.
 struct MessageFactory {
@@ -7,9 +8,15 @@ struct MessageFactory {
     let apps: AppDirectory
     private let worker: String
     private let publisher: Publisher
+    /// The limits of requests; nil if the lane publishes no commands about registrations.
+    private let registrationLimits: JSONLimits?
 
     init(_ configuration: LaneConfiguration, publisher: Publisher) {
         (names, apps, worker) = (configuration.names, configuration.apps, configuration.worker)
+        registrationLimits =
+            configuration.hasRegistrations
+            ? JSONLimits(
+                bytesMax: configuration.consumer.messageBytesMax, depthMax: configuration.messageDepthMax) : nil
         self.publisher = publisher
     }
 
@@ -18,10 +25,26 @@ struct MessageFactory {
         switch (settlement.plan.first, settlement.verdict) {
         case (.result, .conclude(let finalOutcome)): result(finalOutcome, record)
         case (.deadLetter, .conclude(let finalOutcome)): deadLetter(finalOutcome, record)
+        case (.registration, .conclude(let finalOutcome)): registration(finalOutcome, record)
         case (.wait, .wait(let wait)): self.wait(wait, record)
         case (.quarantine, .quarantine(let waitID)): quarantine(waitID, record)
         default: preconditionFailure("plan does not match its verdict")
         }
+    }
+
+    /// Returns the command about the registrations of the device token; nil if the outcome concerns none, or the lane has
+    /// no registrations.
+    func refusal(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> RefusalCommand? {
+        // The first delivery of a duplicate has published the command.
+        guard let registrationLimits, !record.isDuplicate else { return nil }
+        return RefusalCommand(finalOutcome, record, app: record.bundleID(apps)) {
+            TokenParts(of: record.delivery, worker: identity, registrationLimits)
+        }
+    }
+
+    private func registration(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
+        guard let refusal = refusal(finalOutcome, record) else { preconditionFailure("plan does not match its verdict") }
+        return refusal.message(exchange: names.registrationsExchange, worker: identity)
     }
 
     private func result(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {

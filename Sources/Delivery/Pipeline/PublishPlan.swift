@@ -4,12 +4,15 @@
 struct PublishPlan: OptionSet {
     let rawValue: UInt8
 
-    static let deadLetter = PublishPlan(rawValue: 1 << 0)
-    static let result = PublishPlan(rawValue: 1 << 1)
+    /// The command that ends or suspects the registrations of a device token that APNs refused. It precedes the result,
+    /// so that a crash between both cannot lose it.
+    static let registration = PublishPlan(rawValue: 1 << 0)
+    static let deadLetter = PublishPlan(rawValue: 1 << 1)
+    static let result = PublishPlan(rawValue: 1 << 2)
     /// The request, republished to a wait queue.
-    static let wait = PublishPlan(rawValue: 1 << 2)
+    static let wait = PublishPlan(rawValue: 1 << 3)
     /// The request, republished to the quarantine.
-    static let quarantine = PublishPlan(rawValue: 1 << 3)
+    static let quarantine = PublishPlan(rawValue: 1 << 4)
 
     /// The next publish; empty if no publish remains.
     var first: PublishPlan { PublishPlan(rawValue: rawValue & (0 &- rawValue)) }

@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import Registrations
 
 /// The repeated publishes of one message, until the broker confirms the message or the lane gives it up.
 final class PublishRetry {
@@ -20,10 +21,10 @@ final class PublishRetry {
 
     var isStuck: Bool { repeats > Self.repeatsMax }
 
-    /// Counts a repeat and returns the delay before it. After an unknown outcome, marks a republished request as a
-    /// possible duplicate.
+    /// Counts a repeat and returns the delay before it. After an unknown outcome, marks a republished request
+    /// or an event as a possible duplicate.
     func next(after outcome: PublishOutcome) -> Duration {
-        // The wait queue may already contain the request. Two workers may then each receive a delivery of it.
+        // The queue may already contain the message. Of a request, two workers may then each receive a delivery.
         if case .unknown = outcome { message.markPossibleDuplicate() }
         repeats += 1
         defer { delay = min(delay * 2, Self.delayMillisecondsMax) }
@@ -45,6 +46,9 @@ extension OutgoingMessage {
     }
 
     fileprivate mutating func markPossibleDuplicate() {
+        if type == RegistrationEvent.type, headers[MessageHeaderName.possibleDuplicate] == nil {
+            return headers.append(MessageHeaderName.possibleDuplicate, .boolean(true))
+        }
         guard headers[MessageHeaderName.rounds] != nil,
             let index = headers.entries.firstIndex(where: { $0.name == MessageHeaderName.possibleDuplicate })
         else { return }

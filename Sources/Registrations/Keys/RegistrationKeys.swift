@@ -11,7 +11,7 @@ import JSON
 ///
 /// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another one, no
 /// row is found.
-public struct RegistrationKeys: Sendable {
+public struct RegistrationKeys: Sendable, Equatable {
     /// Length of each key.
     public static let keyBytes = 32
     /// Maximum number of data keys in a file.
@@ -22,7 +22,7 @@ public struct RegistrationKeys: Sendable {
     public static let fileBytesMax = 65_536
 
     /// A key that encrypts rows.
-    struct DataKey: Sendable {
+    struct DataKey: Sendable, Equatable {
         var id: Int
         var key: [UInt8]
     }

@@ -22,8 +22,8 @@ final class ChannelCommandRuntime: @unchecked Sendable {
         let clients = ChannelClients(components.configuration, loop: loop, tokens: tokens)
         self.clients = clients
         service = ChannelCommandConsumer(
-            consuming: components.channelsConnection(for: "consume", on: loop),
-            publishing: components.channelsConnection(for: "publish", on: loop), names: components.lane.names,
+            consuming: components.connection(for: "channels consume", on: loop),
+            publishing: components.connection(for: "channels publish", on: loop), names: components.lane.names,
             replyPrefix: channels.replyPrefix, metrics: environment.metrics, log: environment.log,
             completeRemedy: environment.commands.completed
         ) { clients.find($0, $1) }

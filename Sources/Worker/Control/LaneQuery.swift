@@ -1,6 +1,7 @@
 import EventLoop
 
-/// A query to several lanes. The query ends when all lanes have answered or the timeout has passed.
+/// A query to several lanes, and to the consumer of registration commands. The query ends when all have answered or the
+/// timeout has passed.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
@@ -15,16 +16,16 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     private var completion: (([Answer?]) -> Void)?
 
     /// Sends the query to lanes. Calls `completion` with an answer for each lane: nil if the lane was skipped or has
-    /// not answered in time.
+    /// not answered in time. A source of another type is queried like a lane.
     ///
     /// - Parameter lanes: the lanes to query; nil in place of a lane to skip. Skip stalled lanes: their loops would
     ///   accumulate queries.
-    static func send(
-        to lanes: [LaneThread?], on loop: EventLoop,
-        _ request: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
+    static func send<Lane>(
+        to lanes: [Lane?], on loop: EventLoop,
+        _ request: (Lane, @escaping @Sendable (Answer) -> Void) -> Void,
         then completion: @escaping ([Answer?]) -> Void
     ) {
-        let query = LaneQuery(lanes, on: loop, completion)
+        let query = LaneQuery(lanes.map { $0 != nil }, on: loop, completion)
         guard query.waiting > 0 else { return query.end() }
         query.timer = loop.schedule(after: .milliseconds(answerMillisecondsMax)) { query.end() }
         for case (let index, let lane?) in lanes.enumerated() {
@@ -32,11 +33,11 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
         }
     }
 
-    private init(_ lanes: [LaneThread?], on loop: EventLoop, _ completion: @escaping ([Answer?]) -> Void) {
+    private init(_ areQueried: [Bool], on loop: EventLoop, _ completion: @escaping ([Answer?]) -> Void) {
         self.loop = loop
         self.completion = completion
-        answers = lanes.map { _ in nil }
-        waiting = lanes.count { $0 != nil }
+        answers = areQueried.map { _ in nil }
+        waiting = areQueried.count { $0 }
     }
 
     private func answered(_ answer: Answer, by lane: Int) {

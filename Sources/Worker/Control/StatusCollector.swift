@@ -22,25 +22,32 @@ final class StatusCollector {
         startedAt = environment.loop.now.monotonic
     }
 
-    /// Queries the lanes in force and the retired lanes, then calls `answer` with the status.
+    /// Queries the consumer of registration commands, the lanes in force and the retired lanes, then calls `answer` with
+    /// the status.
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
-        let report: ([LaneStatus?]) -> Void = { [self] answers in
-            // An answer is nil if the lane was skipped or has not answered in time.
+        let report: ([StatusSource.Answer?]) -> Void = { [self] answers in
+            // An answer is nil if the source was skipped or has not answered in time.
             var rest = answers[...]
+            let registrations = (rest.popFirst() ?? nil)?.registrations
             let lanes = groups.map { group in
                 group.lanes.indices.map { index in
                     WorkerSnapshot.Lane(
-                        number: index, makesProgress: !group.stalled.contains(index), status: rest.popFirst() ?? nil)
+                        number: index, makesProgress: !group.stalled.contains(index),
+                        status: (rest.popFirst() ?? nil)?.lane)
                 }
             }
             let retired = zip(groups, lanes).dropFirst().flatMap { group, lanes in
                 lanes.filter { !group.lanes[$0.number].hasEnded }
             }
-            let status = status(phase, of: groups[0], lanes[0], retired: retired)
+            var status = status(phase, of: groups[0], lanes[0], retired: retired)
+            if groups[0].registrations != nil { status.registrations = WorkerStatus.Registrations(registrations) }
             answer(WorkerSnapshot(status: status, lanes: lanes[0], retired: retired))
         }
-        LaneQuery.send(to: groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
+        let sources =
+            [groups[0].registrations.map { StatusSource.registrations($0) }]
+            + groups.flatMap(\.responsive).map { $0.map { StatusSource.lane($0) } }
+        LaneQuery.send(to: sources, on: environment.loop, { $0.query($1) }, then: report)
     }
 
     private func status(

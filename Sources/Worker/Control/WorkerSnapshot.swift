@@ -76,6 +76,16 @@ extension WorkerStatus.ChannelCommands {
     }
 }
 
+extension WorkerStatus.Registrations {
+    /// - Parameter status: nil if the consumer has not answered in time.
+    init(_ status: RegistrationConsumer.Status?) {
+        self.init(
+            isConsuming: status?.isConsuming ?? false, isPublishing: status?.isPublishing ?? false,
+            isStoring: status?.isStoring ?? false,
+            reasons: status?.reasons ?? ["the consumer of registration commands has not answered in time"])
+    }
+}
+
 extension WorkerStatus.Lane {
     init(_ lane: WorkerSnapshot.Lane) {
         self.init(

@@ -2,6 +2,7 @@ import APNS
 import Configuration
 import Delivery
 import EventLoop
+import RegistrationStores
 import Telemetry
 
 /// The lanes of one generation, from their start to their end. A generation is one attempt to put a configuration
@@ -17,6 +18,10 @@ final class LaneGroup: @unchecked Sendable {
     private(set) var payloadSchemas: PayloadSchemas
     /// The execution of channel commands; nil before its start, after its end, and if the group accepts no commands.
     private(set) var channels: ChannelCommandRuntime?
+    /// The consumer of registration commands; nil before its start, after its end, and if the group has no store.
+    private(set) var registrations: RegistrationThread?
+    /// The store of device registrations; nil before the start and if the configuration has none.
+    private(set) var store: RegistrationStore?
     private(set) var readiness: Readiness
     private var watchdog: LaneWatchdog
 
@@ -32,7 +37,7 @@ final class LaneGroup: @unchecked Sendable {
     var configuration: WorkerConfiguration { version.configuration }
     var components: WorkerComponents { version.components }
     var isStarted: Bool { !lanes.allSatisfy(\.isPlanned) }
-    var hasEnded: Bool { lanes.allSatisfy(\.hasEnded) && channels == nil }
+    var hasEnded: Bool { lanes.allSatisfy(\.hasEnded) && channels == nil && registrations == nil }
     /// Lanes that may have unacknowledged deliveries.
     var undrained: [LaneThread] { lanes.compactMap(\.undrained) }
     /// Numbers of the stalled lanes.
@@ -46,13 +51,15 @@ final class LaneGroup: @unchecked Sendable {
     /// Whether a lane may accept a request that arrives now.
     private var isConsuming: Bool { lanes.indices.contains { lanes[$0].isRunning && !stalled.contains($0) } }
 
-    /// Starts the lanes and the execution of channel commands.
+    /// Starts the lanes, the execution of channel commands, and the consumer of registration commands.
     ///
+    /// - Parameter store: nil if the configuration has no store.
     /// - Throws: if the system has no thread or descriptor left. Some lanes may have started by then.
     func start(
-        tokens: [Credential.Name: TokenSupply], pauses: [Pause], in environment: LaneEnvironment,
-        handler: RolloutHandler
+        tokens: [Credential.Name: TokenSupply], pauses: [Pause], store: RegistrationStore?,
+        in environment: LaneEnvironment, handler: RolloutHandler
     ) throws(TransportError) {
+        self.store = store
         try start { index throws(TransportError) in
             var configuration = components.lane
             configuration.payloadSchemas = payloadSchemas
@@ -68,6 +75,19 @@ final class LaneGroup: @unchecked Sendable {
         channels = configuration.channels.map {
             ChannelCommandRuntime($0, components, tokens: tokens, in: environment)
         }
+        try startRegistrations(in: environment, handler: handler)
+    }
+
+    private func startRegistrations(in environment: LaneEnvironment, handler: RolloutHandler) throws(TransportError) {
+        guard let settings = configuration.registrations, let store else { return }
+        let (thread, loop) = (try RegistrationThread(), environment.loop)
+        try thread.start(settings, store, components, in: environment) {
+            loop.post {
+                self.registrations = nil
+                if self.hasEnded { handler.handle(.ended(self.number)) }
+            }
+        }
+        registrations = thread
     }
 
     /// Starts the lanes in order. If a lane cannot start, that lane and the following lanes count as ended, because
@@ -83,21 +103,22 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Stops consuming, settles the deliveries, and ends the lanes and the channel commands. The process continues.
+    /// Stops consuming, settles the deliveries, and ends the lanes and the consumers of commands. The process continues.
     /// Returns the events that follow immediately.
     func finish(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) -> [Event] {
         if !isStarted { lanes = lanes.map { _ in .ended } }
         for lane in undrained { lane.finish(deadlineSeconds: deadlineSeconds) }
-        closeChannels(deadlineSeconds: deadlineSeconds, handler: handler, on: loop)
+        closeConsumers(deadlineSeconds: deadlineSeconds, handler: handler, on: loop)
         return (isConsuming ? [] : [.stoppedConsuming(number)]) + (hasEnded ? [.ended(number)] : [])
     }
 
     func drain(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) {
         for lane in undrained { lane.drain(deadlineSeconds: deadlineSeconds) }
-        closeChannels(deadlineSeconds: deadlineSeconds, handler: handler, on: loop)
+        closeConsumers(deadlineSeconds: deadlineSeconds, handler: handler, on: loop)
     }
 
-    private func closeChannels(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) {
+    private func closeConsumers(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) {
+        registrations?.close(deadlineSeconds: deadlineSeconds)
         guard let channels else { return }
         Task(executorPreference: loop) {
             await channels.close(deadlineSeconds: deadlineSeconds)

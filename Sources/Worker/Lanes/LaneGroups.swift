@@ -3,8 +3,10 @@ import Configuration
 import Crypto
 import Delivery
 import EventLoop
+import RegistrationStores
+import Registrations
 
-/// The generations of lanes of a process, and their shared inputs: provider tokens and payload schemas.
+/// The generations of lanes of a process, and their shared inputs: provider tokens, payload schemas and stores.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneGroups: @unchecked Sendable {
@@ -50,15 +52,28 @@ final class LaneGroups: @unchecked Sendable {
             try tokens.replace(keys, loop.now, random: loop.nextRandom)
             renewTokens()
             if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
-            try group.start(tokens: tokenSupplies, pauses: pauses, in: environment, handler: handler)
+            try group.start(
+                tokens: tokenSupplies, pauses: pauses, store: try store(of: group), in: environment, handler: handler)
             return .started(generation.number)
         } catch let error as CryptoError {
             return .startFailed(generation.number, .permanent(error.message))
         } catch let error as TransportError {
             return .startFailed(generation.number, .temporary(error.message))
+        } catch let fault as StoreFault {
+            return .startFailed(generation.number, .permanent(fault.sentence))
         } catch {
             return .startFailed(generation.number, .permanent("\(error)"))
         }
+    }
+
+    /// Returns the store of a group, which the group shares with earlier groups that have the same settings; nil if the
+    /// configuration has none.
+    private func store(of group: LaneGroup) throws(StoreFault) -> RegistrationStore? {
+        guard let settings = group.configuration.registrations else { return nil }
+        for other in all where other.configuration.registrations?.hasSameStore(as: settings) ?? false {
+            if let store = other.store { return store }
+        }
+        return try RegistrationStore(settings)
     }
 
     /// Puts the coming generation in force and retires the previous generation. If no generation has started, replaces

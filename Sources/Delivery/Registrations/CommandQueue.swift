@@ -1,0 +1,95 @@
+import EventLoop
+import Registrations
+
+/// The commands that wait for the store, and the batch that the store writes. It decides what the store writes next.
+/// Pure.
+///
+/// The store writes one batch at a time, while the next batch collects. A batch that fails because of its values is
+/// divided until the faulty command is alone.
+struct CommandQueue<Command> {
+    /// The time that the first command of a batch waits for further commands.
+    static var collectMilliseconds: Int64 { 5 }
+
+    private enum Writing {
+        /// The store writes nothing. To: batch.
+        case none
+        /// The store writes these commands. To: none.
+        case batch([Command])
+    }
+
+    enum Step {
+        case write([Command])
+        /// A decision is due at this time, or after the next command.
+        case wait(until: MonotonicTime)
+        /// A decision is due after the next command, or after the end of the current batch.
+        case none
+    }
+
+    private var writing = Writing.none
+    /// Batches that failed, or their parts. They precede the waiting commands; the last one is next.
+    private var repeated: [[Command]] = []
+    private var waiting = FIFO<(command: Command, arrivedAt: MonotonicTime)>()
+
+    var isEmpty: Bool {
+        if case .batch = writing { return false }
+        return repeated.isEmpty && waiting.isEmpty
+    }
+
+    mutating func append(_ command: Command, now: MonotonicTime) { waiting.append((command, now)) }
+
+    /// Begins the next batch if it is due. To be called while the store is available.
+    mutating func next(now: MonotonicTime) -> Step {
+        guard case .none = writing else { return .none }
+        if let batch = repeated.popLast() { return begin(batch) }
+        guard let first = waiting.first else { return .none }
+        let dueAt = first.arrivedAt + .milliseconds(Self.collectMilliseconds)
+        guard waiting.count >= CommandBatch.commandsMax || dueAt <= now else { return .wait(until: dueAt) }
+        var batch: [Command] = []
+        while batch.count < CommandBatch.commandsMax, let next = waiting.popFirst() { batch.append(next.command) }
+        return begin(batch)
+    }
+
+    private mutating func begin(_ batch: [Command]) -> Step {
+        writing = .batch(batch)
+        return .write(batch)
+    }
+
+    private mutating func end() -> [Command] {
+        guard case .batch(let batch) = writing else { preconditionFailure("no batch is being written") }
+        writing = .none
+        return batch
+    }
+
+    /// Ends the current batch, which is committed.
+    mutating func committed() { _ = end() }
+
+    /// Ends the current batch, which will be written again.
+    mutating func failed() { repeated.append(end()) }
+
+    /// Ends the current batch, which failed because of its values. Returns the faulty command if the batch had no other
+    /// one; otherwise its halves will be written.
+    mutating func refused() -> Command? {
+        let batch = end()
+        guard batch.count > 1 else { return batch.first }
+        let middle = batch.count / 2
+        repeated.append(Array(batch[middle...]))
+        repeated.append(Array(batch[..<middle]))
+        return nil
+    }
+
+    /// Removes commands that are not being written, and returns them.
+    mutating func removeAll(where isRemoved: (Command) -> Bool = { _ in true }) -> [Command] {
+        var removed: [Command] = []
+        func keeps(_ command: Command) -> Bool {
+            if isRemoved(command) { removed.append(command) } else { return true }
+            return false
+        }
+        repeated = repeated.map { $0.filter(keeps) }.filter { !$0.isEmpty }
+        var kept = FIFO<(command: Command, arrivedAt: MonotonicTime)>()
+        while let next = waiting.popFirst() {
+            if keeps(next.command) { kept.append(next) }
+        }
+        waiting = kept
+        return removed
+    }
+}

@@ -1,0 +1,155 @@
+import EventLoop
+import Registrations
+import Telemetry
+
+/// The store as the consumer of commands uses it: it writes commands in batches, one at a time, and repeats what a
+/// fault of the store interrupted.
+///
+/// Loop-bound.
+final class CommandStore {
+    let loop: EventLoop
+    private let writer: RegistrationWriter
+    private let devicesPerUserMax: Int
+    private let metrics: RegistrationMetrics
+    private let log: Log
+    private let completeRemedy: @Sendable (String) -> String
+    private var availability = StoreAvailability()
+    private var queue = CommandQueue<WaitingCommand>()
+    private var outage = Outage()
+    private let collectTimer: DeadlineTimer
+    private let retryTimer: DeadlineTimer
+    private weak var intake: CommandIntake?
+
+    init(
+        _ writer: RegistrationWriter, loop: EventLoop, devicesPerUserMax: Int, metrics: RegistrationMetrics, log: Log,
+        completeRemedy: @escaping @Sendable (String) -> String
+    ) {
+        (self.writer, self.loop, self.devicesPerUserMax) = (writer, loop, devicesPerUserMax)
+        (self.metrics, self.log, self.completeRemedy) = (metrics, log, completeRemedy)
+        collectTimer = DeadlineTimer(on: loop)
+        retryTimer = DeadlineTimer(on: loop)
+    }
+
+    /// Connects. Reports outcomes and changes of `acceptsWork` to the intake.
+    func start(for intake: CommandIntake) {
+        self.intake = intake
+        writer.start { [weak self] fault in
+            guard let self else { return }
+            change { $0.writerChanged(fault) }
+        }
+    }
+
+    func end() {
+        for timer in [collectTimer, retryTimer] { timer.cancel() }
+        metrics.storeIsUp(false)
+    }
+
+    var acceptsWork: Bool { availability.acceptsWork }
+
+    /// The fault that prevents changes, as a sentence for operators; nil without a fault.
+    var failure: String? { availability.fault.map { sentence(of: $0) } }
+
+    /// Whether no command waits or is being written.
+    var isIdle: Bool { queue.isEmpty }
+
+    /// The rules at the present time.
+    var rules: RegistrationRules {
+        RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
+    }
+
+    func append(_ command: WaitingCommand) {
+        queue.append(command, now: loop.now.monotonic)
+        write()
+    }
+
+    /// Removes the commands whose deliveries are settled, unless they are being written.
+    func removeSettled() { _ = queue.removeAll { $0.delivery.isSettled } }
+
+    /// Removes the commands that are not being written.
+    func removeWaiting() -> [WaitingCommand] { queue.removeAll() }
+
+    func delete(_ events: EventDeletion) { writer.delete(events) }
+
+    func maintain(_ round: Maintenance) { writer.maintain(round) }
+
+    /// Handles the end of work: nil if the store performed the work.
+    func workEnded(_ fault: StoreFault?) {
+        guard let fault else { return change { $0.succeeded() } }
+        metrics.failed(fault)
+        // The values of the work are faulty, not the store.
+        if fault.code == .data { return }
+        let now = loop.now.monotonic
+        change { $0.failed(fault, now: now) }
+        if let retryAt = availability.retryAt {
+            retryTimer.arm(at: retryAt, for: self) { store in store.change { $0.retry(now: store.loop.now.monotonic) } }
+        }
+    }
+
+    private func write() {
+        guard acceptsWork else { return }
+        switch queue.next(now: loop.now.monotonic) {
+        case .write(let commands): writer.apply(Batch(commands, rules: rules, by: self))
+        case .wait(let time): collectTimer.arm(at: time, for: self) { $0.write() }
+        case .none: break
+        }
+    }
+
+    /// A batch that reports its end to the store.
+    private final class Batch: CommandBatch {
+        let waiting: [WaitingCommand]
+        let begunAt: MonotonicTime
+        private let store: CommandStore
+
+        init(_ waiting: [WaitingCommand], rules: RegistrationRules, by store: CommandStore) {
+            (self.waiting, self.store, begunAt) = (waiting, store, store.loop.now.monotonic)
+            super.init(waiting.map(\.received.command), rules: rules)
+        }
+
+        override func completed(_ outcomes: [CommandOutcome]) { store.committed(self, outcomes) }
+
+        override func failed(_ fault: StoreFault) { store.failed(fault) }
+    }
+
+    private func committed(_ batch: Batch, _ outcomes: [CommandOutcome]) {
+        metrics.committed(batch.waiting.count, since: batch.begunAt, loop.now.monotonic)
+        queue.committed()
+        workEnded(nil)
+        intake?.stored(zip(batch.waiting, outcomes))
+        write()
+    }
+
+    private func failed(_ fault: StoreFault) {
+        if fault.code != .data {
+            queue.failed()
+        } else if let faulty = queue.refused() {
+            intake?.refuse(faulty, because: fault)
+        }
+        workEnded(fault)
+        write()
+    }
+
+    private func change(_ change: (inout StoreAvailability) -> Void) {
+        let (acceptedWork, hadFault) = (acceptsWork, availability.fault)
+        change(&availability)
+        if availability.fault != hadFault { logOutage() }
+        guard acceptsWork != acceptedWork else { return }
+        metrics.storeIsUp(acceptsWork)
+        intake?.storeChanged()
+        write()
+    }
+
+    private func logOutage() {
+        let now = loop.now.monotonic
+        if let fault = availability.fault {
+            // One line for each outage: its later faults are in the status and the metrics.
+            guard outage.lasts(now) == .zero else { return }
+            log.warning(.registrationStoreLost, [.error: .string(sentence(of: fault))])
+        } else if let length = outage.ends(now) {
+            log.info(.registrationStoreBack, [.durationMilliseconds: .milliseconds(length)])
+        }
+    }
+
+    private func sentence(of fault: StoreFault) -> String {
+        completeRemedy("cannot store registrations (\(fault.code.rawValue)): \(fault.sentence)")
+    }
+}

@@ -1,0 +1,80 @@
+import AMQP
+import Crypto
+import Registrations
+
+/// A relay that publishes stored events, and then deletes them from the store.
+///
+/// Loop-bound.
+final class EventRelay {
+    /// Events that are deleted together.
+    private struct Group {
+        let ids: [UUIDValue]
+        let completed: () -> Void
+    }
+
+    private let publisher: ConfirmedPublisher
+    private let store: CommandStore
+    private let exchange: String
+    private let metrics: RegistrationMetrics
+    /// The groups that are published and could not be deleted.
+    private var undeleted: [Group] = []
+    private var groupCount = 0
+
+    init(
+        _ publisher: ConfirmedPublisher, _ store: CommandStore, exchange: String, _ metrics: RegistrationMetrics
+    ) {
+        (self.publisher, self.store, self.exchange, self.metrics) = (publisher, store, exchange, metrics)
+    }
+
+    /// Whether all events are deleted.
+    var isIdle: Bool { groupCount == 0 }
+
+    /// Publishes events and deletes them.
+    ///
+    /// - Parameter completed: Called when the events are deleted; at once without events.
+    func relay(_ events: [StoredEvent], _ completed: @escaping () -> Void) {
+        guard !events.isEmpty else { return completed() }
+        groupCount += 1
+        let group = Group(ids: events.map(\.id), completed: completed)
+        var remaining = events.count
+        for event in events {
+            publisher.publish(RegistrationMessages.event(event, exchange: exchange)) { [self] isPublished in
+                if isPublished { metrics.published(event) }
+                remaining -= 1
+                if remaining == 0 { delete(group) }
+            }
+        }
+    }
+
+    /// Deletes the events whose deletion failed. To be called when the store accepts work again.
+    func retryDeletions() {
+        let groups = undeleted
+        undeleted = []
+        for group in groups { delete(group) }
+    }
+
+    private func delete(_ group: Group) {
+        store.delete(
+            PublishedEvents(group.ids) { [self] fault in
+                if fault != nil { undeleted.append(group) }
+                store.workEnded(fault)
+                guard fault == nil else { return }
+                groupCount -= 1
+                group.completed()
+            })
+    }
+}
+
+/// The deletion of events, which reports its end to a closure.
+private final class PublishedEvents: EventDeletion {
+    private let ended: (StoreFault?) -> Void
+
+    init(_ ids: [UUIDValue], _ ended: @escaping (StoreFault?) -> Void) {
+        self.ended = ended
+        super.init(ids)
+    }
+
+    override func completed() { ended(nil) }
+
+    override func failed(_ fault: StoreFault) { ended(fault) }
+}

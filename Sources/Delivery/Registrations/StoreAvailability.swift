@@ -1,0 +1,76 @@
+import EventLoop
+import Registrations
+
+/// Whether the store accepts work, from the reports of its writer and the ends of its work. Pure.
+struct StoreAvailability {
+    /// The time before work that failed is repeated while the writer is ready. Each further failure doubles the time,
+    /// up to `retryMillisecondsMax`.
+    static let retryMilliseconds: Int64 = 1000
+    static let retryMillisecondsMax: Int64 = 30_000
+
+    private enum State {
+        /// The writer has not been ready. To: available, disconnected.
+        case starting
+        /// To: disconnected, failing.
+        case available
+        /// The writer is not ready. To: available.
+        case disconnected(StoreFault)
+        /// Work failed, and the writer is ready. To: trying, disconnected.
+        case failing(StoreFault, retryAt: MonotonicTime, delay: Int64)
+        /// The next work shows whether the fault lasts. To: available, failing, disconnected.
+        case trying(StoreFault, delay: Int64)
+    }
+
+    private var state = State.starting
+
+    var acceptsWork: Bool {
+        switch state {
+        case .available, .trying: true
+        case .starting, .disconnected, .failing: false
+        }
+    }
+
+    /// The fault that prevents changes, also while the next work is tried; nil without a fault.
+    var fault: StoreFault? {
+        switch state {
+        case .starting, .available: nil
+        case .disconnected(let fault), .failing(let fault, _, _), .trying(let fault, _): fault
+        }
+    }
+
+    /// The time at which work is to be tried again; nil if the writer decides, or the store accepts work.
+    var retryAt: MonotonicTime? {
+        if case .failing(_, let retryAt, _) = state { retryAt } else { nil }
+    }
+
+    /// Handles a report of the writer: nil if the writer became ready.
+    mutating func writerChanged(_ fault: StoreFault?) {
+        state = fault.map { .disconnected($0) } ?? .available
+    }
+
+    /// Handles the end of work that the store performed.
+    mutating func succeeded() {
+        // Work may complete after the writer has reported a fault.
+        if case .trying = state { state = .available }
+    }
+
+    /// Handles the failure of work for a reason other than its values.
+    mutating func failed(_ fault: StoreFault, now: MonotonicTime) {
+        let delay: Int64
+        switch state {
+        // The writer reports when it is ready.
+        case .starting, .disconnected: return
+        // Other work failed for the same reason.
+        case .failing: return
+        case .available: delay = Self.retryMilliseconds
+        case .trying(_, let last): delay = min(last * 2, Self.retryMillisecondsMax)
+        }
+        state = .failing(fault, retryAt: now + .milliseconds(delay), delay: delay)
+    }
+
+    /// Accepts work for a trial if `retryAt` has passed.
+    mutating func retry(now: MonotonicTime) {
+        guard case .failing(let fault, let retryAt, let delay) = state, retryAt <= now else { return }
+        state = .trying(fault, delay: delay)
+    }
+}

@@ -1,0 +1,54 @@
+public import EventLoop
+public import PostgreSQL
+public import Registrations
+public import SQLite
+
+/// The store of a process: it creates the connections of lanes and of the consumer of commands. All functions may be
+/// called on any thread.
+public final class RegistrationStore: Sendable {
+    private enum Connector: Sendable {
+        case sqlite(SQLiteStore)
+        case postgresql(PostgresURL, PostgresPasswordSource, RegistrationKeys)
+    }
+
+    private let connector: Connector
+
+    /// Loads the C library of the store, which blocks at the first call. Opens no file and no connection.
+    ///
+    /// - Parameters:
+    ///   - password: The password of the PostgreSQL user. SQLite has none.
+    ///   - access: `readOnly` for a command that reads a file of SQLite beside its worker. Irrelevant for PostgreSQL.
+    /// - Throws: ``StoreFault`` with the package to install if the library is missing or too old.
+    public init(
+        _ address: StoreAddress, password: @escaping PostgresPasswordSource = { nil }, keys: RegistrationKeys,
+        access: SQLiteFile.Access = .readWrite
+    ) throws(StoreFault) {
+        try address.loadLibrary()
+        switch address {
+        case .sqlite(let path): connector = .sqlite(SQLiteStore(path: path, keys: keys, access: access))
+        case .postgresql(let url): connector = .postgresql(url, password, keys)
+        }
+    }
+
+    /// Returns a reader that is used on the thread of `loop`, and that its user starts and closes.
+    ///
+    /// - Throws: ``StoreFault`` if OpenSSL fails.
+    public func reader(on loop: EpollLoop) throws(StoreFault) -> RegistrationReader {
+        switch connector {
+        case .sqlite(let store): store.reader(on: loop)
+        case .postgresql(let url, let password, let keys):
+            try PostgresReader(loop: loop, url: url, password: password, keys: keys)
+        }
+    }
+
+    /// Returns a writer that is used on the thread of `loop`, and that its user starts and closes.
+    ///
+    /// - Throws: ``StoreFault`` if OpenSSL fails.
+    public func writer(on loop: EpollLoop) throws(StoreFault) -> RegistrationWriter {
+        switch connector {
+        case .sqlite(let store): store.writer(on: loop)
+        case .postgresql(let url, let password, let keys):
+            try PostgresWriter(loop: loop, url: url, password: password, keys: keys)
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import AMQP
+import APNSProtocol
+import BrokerTopology
+import Crypto
+import EventLoop
+import JSON
+import Registrations
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// A consumer of registration commands with a scripted broker and a store in memory, on virtual time.
+final class RegistrationHarness {
+    static let app = "com.example.app"
+    static let replyQueue = "shop.replies"
+    /// A user whose commands a `TestWriter` refuses as faulty data.
+    static let poisonousUser = "poison"
+
+    let loop = VirtualLoop(seed: 1)
+    let names = TopologyNames()
+    let broker: ScriptedBroker
+    let store: SimulatedStore
+    let metrics = MetricsRegistry()
+    let writer: TestWriter
+    private let service: RegistrationConsumer
+    private let state = State()
+
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
+    private final class State: @unchecked Sendable {
+        var closing = 0
+    }
+
+    /// - Parameter storeFault: The fault of the store at the start.
+    init(
+        replyPrefix: String? = "shop.", devicesPerUserMax: Int = 100, log: Log = .silent, storeFault: StoreFault? = nil
+    ) throws {
+        let keys = try RegistrationKeys(json: try RegistrationKeys.generatedFile(), source: "test")
+        let (loop, names, metrics) = (loop, names, metrics)
+        (broker, store, writer, service) = try loop.enter {
+            let broker = ScriptedBroker(loop: loop)
+            Topology(names: names).declare(at: broker)
+            broker.declareExchange(names.registrationsExchange, .topic)
+            broker.declareQueue(
+                names.registrationsQueue,
+                arguments: ["x-dead-letter-exchange": .string(names.brokerDeadLettersExchange)])
+            broker.bindQueue(
+                names.registrationsQueue, toExchange: names.registrationsExchange, routingKey: "#",
+                arguments: FieldTable())
+            broker.declareQueue(Self.replyQueue)
+            try broker.start()
+            let store = try SimulatedStore(on: loop, keys: keys)
+            store.fault = storeFault
+            let writer = TestWriter(store.writer())
+            let service = RegistrationConsumer(
+                consuming: Self.connection(broker), publishing: Self.connection(broker), writer: writer, names: names,
+                replyPrefix: replyPrefix, devicesPerUserMax: devicesPerUserMax, metrics: metrics, log: log,
+                worker: "tested", completeRemedy: { $0.replacing("topology apply", with: "topology apply --config a.yaml") },
+                environment: { app, environment throws(CommandViolation) in
+                    guard app == Self.app else {
+                        throw CommandViolation(.app, "unknown", path: "/app", "No such app is configured.")
+                    }
+                    return environment ?? .sandbox
+                })
+            service.start()
+            return (broker, store, writer, service)
+        }
+        guard storeFault == nil else { return }
+        let hasBegun = run { isReady }
+        try #require(hasBegun)
+    }
+
+    private static func connection(_ broker: ScriptedBroker) -> BrokerConnection {
+        BrokerConnection(
+            loop: broker.loop, connectors: [ByteConnector(loop: broker.loop, endpoint: broker.endpoint)],
+            configuration: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")))
+    }
+
+    /// Closes everything, so that the leak sanitizer reports nothing.
+    deinit {
+        close(deadlineSeconds: 1)
+        loop.enter { broker.crash() }
+        _ = loop.run(limit: .seconds(60), until: { false })
+    }
+
+    func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(7200), until: isDone) == .done }
+
+    func pass(seconds: Int64) {
+        let end = loop.now.monotonic + .seconds(seconds)
+        _ = run { loop.now.monotonic >= end }
+    }
+
+    func onLoop(_ body: () throws -> Void) rethrows { try loop.enter(body) }
+
+    var status: RegistrationConsumer.Status { service.status }
+    var isReady: Bool {
+        status.isConsuming && status.isPublishing && status.isStoring && queue.consumerCount == 1
+    }
+    var now: Int64 { loop.now.unixMilliseconds }
+    var queue: ScriptedQueue { broker.queue(names.registrationsQueue)! }
+    var isDrained: Bool { queue.ready.isEmpty && queue.unsettled == 0 }
+    var liveRows: Int { store.rows.values.count { $0.details != nil } }
+    var replies: [ScriptedMessage] { Array(broker.queue(Self.replyQueue)?.ready ?? []) }
+    var results: [ScriptedMessage] { Array(broker.queue(names.resultsQueue)?.ready ?? []) }
+    var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
+
+    func outcomes() throws -> [String?] { try replies.map { try JSONDocument($0.body).root["outcome"]?.string } }
+
+    func events() throws -> [String?] { try results.map { try JSONDocument($0.body).root["event"]?.string } }
+
+    static func token(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 64 - digits.utf8.count) + digits
+    }
+
+    /// The body of a `register` command.
+    ///
+    /// - Parameter age: The time since the registration, in milliseconds.
+    func register(_ token: Int, user: String, age: Int64 = 0, deviceID: String? = nil, app: String = app) -> String {
+        let device = deviceID.map { #","device_id":"\#($0)""# } ?? ""
+        return #"{"command":"register","app":"\#(app)","user":"\#(user)","device_token":"\#(Self.token(token))","#
+            + #""registered_at":\#(now - age)\#(device)}"#
+    }
+
+    /// Publishes a command.
+    ///
+    /// - Parameter number: The number in the message-id.
+    func send(
+        _ number: Int, _ body: String, replyTo: String? = nil, contentEncoding: String? = nil,
+        timestampSeconds: UInt64? = nil
+    ) {
+        loop.enter {
+            _ = broker.publish(
+                exchange: names.registrationsExchange, routingKey: "registration.\(Self.app)",
+                messageID: LaneAPNSHarness.id(number), contentEncoding: contentEncoding,
+                correlationID: "command \(number)", replyTo: replyTo, timestampSeconds: timestampSeconds,
+                body: Array(body.utf8))
+        }
+    }
+
+    /// Publishes a message as the user of the worker.
+    func publish(_ message: OutgoingMessage) {
+        loop.enter { [loop, broker] in
+            // Used only on the thread that runs the loop.
+            nonisolated(unsafe) let connection = Self.connection(broker)
+            nonisolated(unsafe) let publisher = Publisher(on: connection)
+            publisher.start()
+            _ = Task(executorPreference: loop) {
+                _ = await publisher.publish(message)
+                await connection.close(deadlineSeconds: 1)
+            }
+        }
+    }
+
+    /// Cuts both connections to the broker.
+    func cut() {
+        loop.enter {
+            for connection in loop.network.connections where connection.endpoint == broker.endpoint { connection.cut() }
+        }
+    }
+
+    /// Begins to close the consumer.
+    func beginClosing(deadlineSeconds: Int) {
+        state.closing += 1
+        loop.enter { [loop, service, state] in
+            _ = Task(executorPreference: loop) {
+                await service.close(deadlineSeconds: deadlineSeconds)
+                state.closing -= 1
+            }
+        }
+    }
+
+    var isClosed: Bool { state.closing == 0 }
+
+    func close(deadlineSeconds: Int = 10) {
+        beginClosing(deadlineSeconds: deadlineSeconds)
+        _ = run { isClosed }
+    }
+}
+
+/// A writer that can fail single transactions, and records the sizes of batches.
+final class TestWriter: RegistrationWriter {
+    private let writer: RegistrationWriter
+    /// The faults of the next transactions, while the writer is ready.
+    var faults: [StoreFault] = []
+    /// Called with each transaction before it begins.
+    var began: () -> Void = {}
+    private(set) var batchSizes: [Int] = []
+    private(set) var rounds = 0
+    /// Whether the next rounds of maintenance are reported as incomplete.
+    var incompleteRounds = 0
+
+    init(_ writer: RegistrationWriter) { self.writer = writer }
+
+    override func start(onChange: @escaping (StoreFault?) -> Void) { writer.start(onChange: onChange) }
+
+    override func apply(_ batch: CommandBatch) {
+        began()
+        batchSizes.append(batch.commands.count)
+        if let fault = nextFault() { return batch.failed(fault) }
+        if batch.commands.contains(where: { $0.isPoisonous }) {
+            return batch.failed(StoreFault(.data, "a value is faulty", errorClass: "22"))
+        }
+        writer.apply(batch)
+    }
+
+    override func delete(_ events: EventDeletion) {
+        began()
+        if let fault = nextFault() { return events.failed(fault) }
+        writer.delete(events)
+    }
+
+    override func maintain(_ maintenance: Maintenance) {
+        rounds += 1
+        if let fault = nextFault() { return maintenance.failed(fault) }
+        guard incompleteRounds > 0 else { return writer.maintain(maintenance) }
+        incompleteRounds -= 1
+        maintenance.completed([], isComplete: false)
+    }
+
+    override func close() async { await writer.close() }
+
+    private func nextFault() -> StoreFault? { faults.isEmpty ? nil : faults.removeFirst() }
+}
+
+extension RegistrationCommand {
+    fileprivate var isPoisonous: Bool {
+        if case .register(let registration) = self { registration.user == RegistrationHarness.poisonousUser } else { false }
+    }
+}
