@@ -283,10 +283,10 @@ let package = Package(
         tests(
             "MartletCLITests",
             [
-                "TestKit", "MartletCLI", "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery",
-                "Registrations", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML",
-                "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
-                "Text", "Threads",
+                "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "Registrations", "PostgreSQL",
+                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
+                "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",
+                "EventLoop", "CommandKit", "Text", "Threads",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(

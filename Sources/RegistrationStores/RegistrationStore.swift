@@ -1,6 +1,7 @@
 public import EventLoop
 public import PostgreSQL
 public import Registrations
+public import SQLite
 
 /// The store of a process: it creates the connections of lanes and of the consumer of commands. All functions may be
 /// called on any thread.
@@ -14,14 +15,17 @@ public final class RegistrationStore: Sendable {
 
     /// Loads the C library of the store, which blocks at the first call. Opens no file and no connection.
     ///
-    /// - Parameter password: The password of the PostgreSQL user. SQLite has none.
+    /// - Parameters:
+    ///   - password: The password of the PostgreSQL user. SQLite has none.
+    ///   - access: `readOnly` for a command that reads a file of SQLite beside its worker. Irrelevant for PostgreSQL.
     /// - Throws: ``StoreFault`` with the package to install if the library is missing or too old.
     public init(
-        _ address: StoreAddress, password: @escaping PostgresPasswordSource = { nil }, keys: RegistrationKeys
+        _ address: StoreAddress, password: @escaping PostgresPasswordSource = { nil }, keys: RegistrationKeys,
+        access: SQLiteFile.Access = .readWrite
     ) throws(StoreFault) {
         try address.loadLibrary()
         switch address {
-        case .sqlite(let path): connector = .sqlite(SQLiteStore(path: path, keys: keys))
+        case .sqlite(let path): connector = .sqlite(SQLiteStore(path: path, keys: keys, access: access))
         case .postgresql(let url): connector = .postgresql(url, password, keys)
         }
     }

@@ -56,6 +56,9 @@ import Testing
             try parse("publish --queue q a.json", as: PublishCommand.self).options
                 == PublishCommand.Options(files: ["a.json"], queue: "q"))
         #expect(
+            try parse("publish --user ann --scope s a.json", as: PublishCommand.self).options
+                == PublishCommand.Options(files: ["a.json"], users: .user("ann"), scope: "s"))
+        #expect(
             try parse("publish --timeout 5 --json -- --odd b.json", as: PublishCommand.self).options
                 == PublishCommand.Options(files: ["--odd", "b.json"], isJSON: true, timeoutSeconds: 5))
         #expect(
@@ -135,6 +138,8 @@ import Testing
         ("publish --config c --url u a", "options --url and --config are mutually exclusive"),
         ("publish --message-id x a b", "option --message-id requires a single file"),
         ("publish --message-id x --new-id a", "options --message-id and --new-id are mutually exclusive"),
+        ("publish --scope s a", "option --scope requires --user or --user-file"),
+        ("publish --user-file - -", "options --user-file - and FILE - are mutually exclusive"),
         ("publish --timeout 0 a", "option --timeout: expected a whole number from 1 to 86400, got '0'"),
         (
             "schema",

@@ -1,5 +1,4 @@
 import Configuration
-import EventLoop
 import RegistrationStores
 import Registrations
 import SQLite
@@ -20,25 +19,17 @@ extension RegistrationsAccess {
         self.init(
             configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax,
             environments: Dictionary(environments) { first, _ in first },
-            writer: { loop throws(StoreFault) in try Self.writer(settings, changesStore: changesStore, on: loop) })
+            writer: { [password = settings.password] loop throws(StoreFault) in
+                try RegistrationStore(
+                    settings.store, password: { password }, keys: settings.keys,
+                    access: changesStore ? .readWrite : .readOnly
+                ).writer(on: loop)
+            })
     }
 
     static func missingSection(_ configPath: String) -> ConfigurationError.Mistake {
         ConfigurationError.Mistake(
             path: configPath, position: nil,
             message: "the section registrations is missing; it names the store and its key file")
-    }
-
-    private static func writer(
-        _ settings: WorkerConfiguration.Registrations, changesStore: Bool, on loop: EpollLoop
-    ) throws(StoreFault) -> RegistrationWriter {
-        switch settings.store {
-        case .sqlite(let path):
-            return SQLiteStore(path: path, keys: settings.keys, access: changesStore ? .readWrite : .readOnly)
-                .writer(on: loop)
-        case .postgresql(let url):
-            return try PostgresWriter(
-                loop: loop, url: url, password: { [password = settings.password] in password }, keys: settings.keys)
-        }
     }
 }

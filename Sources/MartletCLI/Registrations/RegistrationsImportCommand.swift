@@ -28,8 +28,8 @@ struct RegistrationsImportCommand: RegistrationsCommand {
             OptionSyntax(name: "dry-run", help: "only check the file; write FILE.rejects"),
             OptionSyntax(
                 name: "registered-at", value: "TIME",
-                help: "time of lines without registered_at: not later than the true time, since a later response of APNs "
-                    + "would otherwise end a live registration"),
+                help: "time of lines without registered_at; must be before all of them, since a 410 of APNs does not end "
+                    + "registrations that are newer"),
             OptionSyntax(name: "resume", help: "continue after the lines that FILE.checkpoint covers"),
             .json,
         ])

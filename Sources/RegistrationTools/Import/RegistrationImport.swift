@@ -25,7 +25,7 @@ package final class RegistrationImport {
         /// The time of lines without `registered_at`, in UNIX milliseconds.
         package var registeredAt: Int64?
         /// Minimum number of lines between two checkpoints.
-        var checkpointLines = 10_000
+        var checkpointLines = 2_000
 
         package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil) {
             (self.path, self.resumes, self.registeredAt) = (path, resumes, registeredAt)
