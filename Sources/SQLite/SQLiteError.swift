@@ -4,8 +4,10 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// libsqlite3 cannot be loaded or is too old.
         case unavailable
-        /// The file or its folder does not exist, or this user may not open it.
+        /// The folder of the file does not exist, or this user may not open the file.
         case cannotOpen = "cannot-open"
+        /// The file, which is opened for reading only, does not exist.
+        case missing
         /// Another process may write to the file. The message names that process.
         case inUse = "in-use"
         /// The file is a database of another program.
@@ -56,7 +58,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isCausedByData: Bool {
         switch code {
         case .constraint, .value: true
-        case .unavailable, .cannotOpen, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt, .full, .readOnly,
+        case .unavailable, .cannotOpen, .missing, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt, .full, .readOnly,
             .inputOutput, .busy, .memory, .statement, .interrupted, .queueFull, .closed:
             false
         }

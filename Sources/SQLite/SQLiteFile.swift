@@ -31,7 +31,7 @@ public final class SQLiteFile {
     /// Opens a file. A commit is on the disk when it returns (`synchronous = FULL`), the bytes of deleted rows are
     /// overwritten (`secure_delete`), and foreign keys are not enforced.
     ///
-    /// - Throws: ``SQLiteError``: `unavailable`, `cannotOpen`, `readOnly`, `inUse`, `foreign`, `newerVersion`,
+    /// - Throws: ``SQLiteError``: `unavailable`, `cannotOpen`, `missing`, `readOnly`, `inUse`, `foreign`, `newerVersion`,
     ///   `olderVersion`, `corrupt`, `full`, or another error of SQLite.
     public static func open(_ path: String, _ access: Access, schema: SQLiteSchema) throws(SQLiteError) -> SQLiteFile {
         try SQLiteLibrary.load()
@@ -44,6 +44,9 @@ public final class SQLiteFile {
                 try connection.migrate(to: schema)
             }
         case .readOnly:
+            guard Glibc.access(path, F_OK) == 0 || errno != ENOENT else {
+                throw SQLiteError(.missing, "cannot open \(path): the file does not exist")
+            }
             let connection = try SQLiteConnection(
                 path, flags: SQLITE_OPEN_READONLY, busyMillisecondsMax: readerBusyMillisecondsMax)
             return try SQLiteFile(connection, nil) { connection throws(SQLiteError) in

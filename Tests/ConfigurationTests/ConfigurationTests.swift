@@ -106,7 +106,8 @@ import Testing
         #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestQueues == ["shop.urgent", "orders"])
         #expect(
             configuration.requestQueues == [
-                RequestQueue(name: "shop.urgent", prefetch: 4), RequestQueue(name: "orders", prefetch: 5),
+                RequestQueue(name: "shop.urgent", prefetch: 4, routingKey: "urgent"),
+                RequestQueue(name: "orders", prefetch: 5, routingKey: "order.#"),
             ])
         #expect(
             configuration.topology.bindings.prefix(2).map(\.routingKey) == ["urgent", "order.#"])

@@ -73,7 +73,7 @@ final class LaneHarness {
         }
         lanes = try loop.enter { [loop, broker, counters, duplicates, names, state, configuration] in
             Topology(names: names).declare(at: broker)
-            if hasRegistrations { broker.declareRegistrations(names) }
+            if configuration.hasRegistrations { broker.declareRegistrations(names) }
             try broker.start()
             let onSpans: (@Sendable (SpanBuffer) -> Void)? =
                 traces ? { @Sendable in state.spans.append($0.spans) } : nil

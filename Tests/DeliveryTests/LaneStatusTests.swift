@@ -46,7 +46,7 @@ import Testing
         let status = try #require(fixture.harness.status())
         let breaker = try #require(status.breakers.first)
         #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
-        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("it was not revoked"))
+        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was not revoked"))
         #expect(status.state.isReady)
     }
 

@@ -348,7 +348,7 @@ import Testing
         ),
         (
             #""{\"app\": \"com.example.shop\"}""#,
-            "it is JSON inside a string: write the object itself, without quotes around it."
+            "not a string that contains JSON: write the object without quotes around it."
         ),
         (
             #"{"app":"com.example.shop","device_token":"aabb","push_type":"alert","payload":"{\"aps\":{}}"}"#,

@@ -48,7 +48,7 @@ import Testing
             topology: Topology(hasRegistrations: true), statuses: statuses, management: .success(BrokerSnapshot()))
         #expect(
             DoctorCheck.lines(found).map(\.text) == [
-                "push.requests: 0 waiting, 2 consumers; push.registrations: 4 waiting, 1 consumers; push.dead: 0"
+                "push.requests: 0 waiting, 2 consumers; push.registrations: 4 waiting, 1 consumer; push.dead: 0"
             ])
     }
 

@@ -7,9 +7,9 @@ import Testing
 @Suite struct StoreFaultTests {
     @Test(
         arguments: [
-            (.unreachable, [.inUse, .busy, .closed, .interrupted, .queueFull]),
+            (.unreachable, [.inUse, .busy, .closed, .interrupted, .queueFull, .missing, .olderVersion]),
             (.refused, [.unavailable, .cannotOpen, .full, .readOnly, .inputOutput, .memory]),
-            (.schema, [.foreign, .newerVersion, .olderVersion, .corrupt, .statement]),
+            (.schema, [.foreign, .newerVersion, .corrupt, .statement]),
             (.data, [.constraint, .value]),
         ] as [(StoreFault.Code, [SQLiteError.Code])])
     func `Errors of a database file have a code, a class and a sentence`(

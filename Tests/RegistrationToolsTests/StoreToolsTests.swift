@@ -17,7 +17,7 @@ import Testing
             let address = TokenAddress(
                 app: "com.example.app", environment: .sandbox, kind: .controls, scope: "lamp", token: "0a0b")
             let commands = [
-                Self.register("ann", "0a"), Self.register("bob", "0b"), Self.register("bob", "0a", isShared: true),
+                Self.register("ann", "0a"), Self.register("bob", "0b"), Self.register("bob", "0a", at: Self.now + 1, isShared: true),
                 .register(
                     NewRegistration(
                         address: address, user: "Zoë, \"Z\"", deviceID: "phone", platform: .ios,

@@ -92,12 +92,12 @@ import Testing
         let missing = directory.file("missing/registrations.sqlite")
         #expect(error(at: missing)?.code == .cannotOpen)
         let reader = error(.readOnly, at: missing)
-        #expect(reader?.code == .cannotOpen)
-        #expect(reader?.message == "cannot use \(missing): No such file or directory")
+        #expect(reader?.code == .missing)
+        #expect(reader?.message == "cannot open \(missing): the file does not exist")
     }
 
     @Test func aReaderDoesNotCreateAFile() {
-        #expect(error(.readOnly)?.code == .cannotOpen)
+        #expect(error(.readOnly)?.code == .missing)
         #expect(access(path, F_OK) != 0)
     }
 
@@ -211,7 +211,7 @@ import Testing
         let file = try open()
         let second = error()
         #expect(second?.code == .inUse)
-        #expect(second?.message.contains("process \(getpid()) uses it") == true, "\(String(describing: second))")
+        #expect(second?.message.contains("process \(getpid()) uses the file") == true, "\(String(describing: second))")
         #expect(error(.readOnly) == nil)
         file.close()
         #expect(error() == nil)
@@ -235,7 +235,7 @@ import Testing
         let file = try open()
         defer { file.close() }
         try directory.write("registrations.sqlite.lock", "")
-        #expect(error()?.message.contains("another process uses it") == true)
+        #expect(error()?.message.contains("another process uses the file") == true)
     }
 
     /// The kernel ends all locks of a process on a file if the process closes any descriptor of the file.

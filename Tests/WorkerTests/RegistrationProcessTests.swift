@@ -96,7 +96,7 @@ import Testing
         while reasons.isEmpty {
             reasons = try await registrations(port: ports[1])?["reasons"]?.elements.compactMap(\.string) ?? []
         }
-        #expect(reasons.contains { $0.contains("process \(first.pid) uses it") }, "\(reasons)")
+        #expect(reasons.contains { $0.contains("process \(first.pid) uses the file") }, "\(reasons)")
         let ready = try await ChildProcess.run(["curl", "-s", "http://127.0.0.1:\(ports[1])/readyz"]).output
         #expect(ready.first == "ok" && ready.contains { $0.hasPrefix("registrations: ") }, "\(ready)")
 

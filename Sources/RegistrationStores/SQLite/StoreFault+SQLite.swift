@@ -9,12 +9,15 @@ extension StoreFault {
         switch error.code {
         case .inUse, .busy: code = .unreachable
         case .interrupted, .closed: (code, remedy) = (.unreachable, "wait until the worker opens the file again")
+        // A worker that starts creates and migrates the file. Its lanes wait for that.
+        case .missing: (code, remedy) = (.unreachable, "start a worker with this store, which creates the file")
+        case .olderVersion: code = .unreachable
         case .queueFull: (code, remedy) = (.unreachable, "move the file to a faster disk if this persists")
         case .unavailable, .full, .readOnly: code = .refused
-        case .cannotOpen: (code, remedy) = (.refused, "check that the file exists and that this user may open it")
+        case .cannotOpen: (code, remedy) = (.refused, "create the folder, or permit this user to open the file")
         case .inputOutput: (code, remedy) = (.refused, "check the disk and its file system")
         case .memory: (code, remedy) = (.refused, "give the worker more memory")
-        case .foreign, .newerVersion, .olderVersion, .corrupt: code = .schema
+        case .foreign, .newerVersion, .corrupt: code = .schema
         case .statement: (code, remedy) = (.schema, "restore the file from a backup")
         case .constraint, .value: (code, remedy) = (.data, "correct the command")
         }
