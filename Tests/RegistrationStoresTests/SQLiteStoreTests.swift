@@ -1,5 +1,6 @@
 import APNSProtocol
 import EventLoop
+import Glibc
 import RegistrationStores
 import Registrations
 import SQLite
@@ -40,6 +41,29 @@ import Testing
             let outcomes = try await second.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
             #expect(outcomes.map(\.reply) == [.stored])
             await second.close()
+        }
+    }
+
+    @Test func `Another process learns which process uses the file`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            try await client.start()
+            let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
+                [path = fixture.path as String] in
+                try await onEpollLoop { loop in
+                    let client = StoreClient(SQLiteStore(path: path, keys: try .sample()), on: loop)
+                    let log = ReadinessLog()
+                    client.writer.start { log.changed($0) }
+                    try await loop.wait { log.fault != nil || log.isReady }
+                    let text = log.fault?.sentence ?? "ready"
+                    write(STDERR_FILENO, text, text.utf8.count)
+                    exit(log.fault?.errorClass == "in-use" ? 3 : 4)
+                }
+            }
+            let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(errors.contains("process \(getpid()) uses it"))
+            await client.close()
         }
     }
 

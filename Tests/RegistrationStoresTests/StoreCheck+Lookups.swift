@@ -76,7 +76,7 @@ extension StoreCheck {
         try await comparison.apply(.register("bob", "0f", at: 1))
         // The same query may occur twice.
         let found = try await comparison.client.lookUp([query("ann"), query("bob"), query("ann")])
-        #expect(found.map(\.count) == [tokens.count == 100 ? 100 : -1, 1, 100])
+        #expect(found.map(\.count) == [tokens.count, 1, tokens.count])
         #expect(found[0] == found[0].sorted { $0.key < $1.key } && found[0] == found[2])
         try await comparison.expectEqualDevices([query("ann")])
     }

@@ -3,7 +3,13 @@ import Registrations
 import TestKit
 import Testing
 
-/// A check that every store passes. A test of a store runs each check on a new fixture.
+/// A check that every store passes. A test of a store runs each check on a new fixture:
+///
+/// ```swift
+/// @Test(arguments: StoreCheck.all) func `The store passes each check`(_ check: StoreCheck) async throws {
+///     try await check.run(SQLiteFixture())
+/// }
+/// ```
 struct StoreCheck: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let run: @Sendable (any StoreFixture) async throws -> Void
