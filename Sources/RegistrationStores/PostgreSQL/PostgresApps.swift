@@ -1,0 +1,22 @@
+/// The apps of a store and their numbers, as far as a connection has read them. Each app has a larger number than all
+/// apps that were committed before.
+struct PostgresApps {
+    private var numbers: [String: Int] = [:]
+    private var names: [Int: String] = [:]
+    private(set) var lastNumber = 0
+
+    /// The bundle IDs, in order.
+    var all: [String] { numbers.keys.sorted() }
+
+    var count: Int { numbers.count }
+
+    func number(of app: String) -> Int? { numbers[app] }
+
+    func name(of number: Int) -> String? { names[number] }
+
+    mutating func insert(_ name: String, number: Int) {
+        numbers[name] = number
+        names[number] = name
+        lastNumber = max(lastNumber, number)
+    }
+}

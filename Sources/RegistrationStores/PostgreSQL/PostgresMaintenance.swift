@@ -1,0 +1,85 @@
+import Crypto
+import PostgreSQL
+import Registrations
+
+/// The transaction of a ``Maintenance``.
+final class PostgresMaintenance: PostgresOperation {
+    private let maintenance: Maintenance
+    private var stored: StoredRegistrations = [:]
+    private var forgottenRowCount = 0
+    private var forgottenMarkCount = 0
+    private var claimedCount = 0
+    private var claimed: [StoredEvent] = []
+    private var write = PostgresWrite()
+    private var isComplete = false
+
+    init(_ maintenance: Maintenance, _ context: PostgresWriterContext) {
+        self.maintenance = maintenance
+        super.init(context)
+    }
+
+    override func addReads(to transaction: PostgresTransaction) throws(CryptoError) {
+        let now = maintenance.rules.now
+        var rows: [StoredRow] = []
+        transaction.execute(.lockExpired, parameters(now)) { result throws(PostgresError) in
+            rows = try StoredRow.all(in: result)
+        }
+        let oldest = now - RegistrationRules.tombstoneMillisecondsMax
+        transaction.execute(.forgetRows, parameters(oldest)) { [self] result throws(PostgresError) in
+            forgottenRowCount = result.affectedCount
+        }
+        transaction.execute(.forgetMarks, parameters(oldest)) { [self] result throws(PostgresError) in
+            forgottenMarkCount = result.affectedCount
+        }
+        var claim = PostgresParameters()
+        claim.append(now)
+        claim.append(now - Maintenance.eventAgeMillisecondsMin)
+        claim.append(Int64(maintenance.rowsMax))
+        transaction.execute(.claimEvents, claim) { [self] result throws(PostgresError) in
+            try readClaimed(result)
+        }
+        readApps(in: transaction) { [self] () throws(PostgresError) in
+            stored = try context.stored(rows)
+            found()
+        }
+    }
+
+    private func parameters(_ time: Int64) -> PostgresParameters {
+        var parameters = PostgresParameters()
+        parameters.append(time)
+        parameters.append(Int64(maintenance.rowsMax))
+        return parameters
+    }
+
+    private func readClaimed(_ rows: borrowing PostgresRows) throws(PostgresError) {
+        claimedCount = rows.count
+        claimed = []
+        for row in 0..<rows.count {
+            guard let sealed = try RowCipher.Sealed(rows, row: row, column: 2),
+                let event = context.coder.event(
+                    id: try rows.value(row: row, column: 0), sealed: sealed,
+                    mayBeDuplicate: try rows.value(row: row, column: 1))
+            else { continue }
+            claimed.append(event)
+        }
+    }
+
+    override func decide() throws(CryptoError) -> PostgresTransactionMachine.Finding {
+        let change = maintenance.rules.expire(stored.values.lazy.map(\.registration))
+        write = PostgresWrite()
+        try write.add(change, replacing: stored, context)
+        // No process publishes these events, so another round claims them.
+        for event in change.expirations {
+            _ = try write.add(event, at: maintenance.rules.now, isHandedOut: false, context.coder)
+        }
+        let counts = [change.rows.count, forgottenRowCount, forgottenMarkCount, claimedCount]
+        isComplete = counts.allSatisfy { $0 < maintenance.rowsMax }
+        return counts.contains { $0 > 0 } ? .changed : .unchanged
+    }
+
+    override func addWrites(to transaction: PostgresTransaction) { write.addStatements(to: transaction) }
+
+    override func completed() { maintenance.completed(claimed, isComplete: isComplete) }
+
+    override func failed(_ fault: StoreFault) { maintenance.failed(fault) }
+}

@@ -1,0 +1,42 @@
+import PostgreSQL
+
+/// Maintenance never waits for rows that other sessions have locked, so that it takes part in no deadlock. Subqueries
+/// are in arrays or materialized: a plan that repeats a subquery would exceed its LIMIT.
+enum PostgresMaintenanceStatements {
+    static var lockExpired: PreparedStatement {
+        PreparedStatement(
+            """
+            SELECT \(PostgresRowColumns.names) FROM martlet.registration
+            WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            """, [.int8, .int8])
+    }
+
+    static var forgetRows: PreparedStatement {
+        PreparedStatement(
+            """
+            DELETE FROM martlet.registration WHERE ctid = ANY(ARRAY(
+              SELECT ctid FROM martlet.registration WHERE ended_at < $1
+              ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """, [.int8, .int8])
+    }
+
+    static var forgetMarks: PreparedStatement {
+        PreparedStatement(
+            """
+            DELETE FROM martlet.ended WHERE ctid = ANY(ARRAY(
+              SELECT ctid FROM martlet.ended WHERE at < $1 AND NOT permanent
+              ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """, [.int8, .int8])
+    }
+
+    static var claimEvents: PreparedStatement {
+        PreparedStatement(
+            """
+            WITH claimed AS MATERIALIZED (
+              SELECT event, handed_out FROM martlet.event WHERE at <= $2
+              ORDER BY at, event LIMIT $3 FOR UPDATE SKIP LOCKED)
+            UPDATE martlet.event e SET at = $1, handed_out = true FROM claimed c WHERE e.event = c.event
+            RETURNING e.event, c.handed_out, e.key_id, e.ciphertext
+            """, [.int8, .int8, .int8])
+    }
+}

@@ -1,0 +1,71 @@
+import EventLoop
+import PostgreSQL
+import Registrations
+
+/// A connection of a command, whose functions wait.
+final class PostgresMigrationSession: PostgresConnectionHandler {
+    private let connection: PostgresConnection
+    /// Receives the outcome of the first attempts to connect.
+    private let waiters = ContinuationList<PostgresError?>()
+
+    /// - Throws: ``StoreFault`` if libpq is missing or too old.
+    init(
+        _ loop: EpollLoop, _ url: PostgresURL, _ password: @escaping PostgresPasswordSource,
+        _ statements: [String]
+    ) throws(StoreFault) {
+        var configuration = PostgresConfiguration(
+            endpoints: url.endpoints, statements: statements.map { PreparedStatement($0) }, password: password)
+        configuration.applicationName = "martlet registrations migrate"
+        configuration.limits.statementMillisecondsMax = PostgresMigrations.statementSecondsMax * 1000
+        configuration.limits.answerMillisecondsMax = configuration.limits.statementMillisecondsMax
+        do throws(PostgresError) {
+            connection = try PostgresConnection(loop: loop, configuration: configuration)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    /// Connects.
+    ///
+    /// - Throws: the fault of the first attempts.
+    func connect() async throws(StoreFault) {
+        connection.start(self)
+        let error: PostgresError? =
+            switch connection.status {
+            case .waiting(let error): error
+            case .ready: nil
+            case .idle, .connecting, .closing, .closed: await waiters.wait()
+            }
+        if let error { throw StoreFault(error) }
+    }
+
+    func close() async { await connection.close() }
+
+    override func statusChanged(_ status: PostgresStatus) {
+        switch status {
+        case .ready: waiters.resume(returning: nil)
+        case .waiting(let error): waiters.resume(returning: error)
+        case .idle, .connecting, .closing, .closed: break
+        }
+    }
+
+    /// Executes a statement without parameters, and returns what `read` returns for its rows.
+    func run<Value: Sendable>(
+        _ statement: Int, _ read: @escaping (borrowing PostgresRows) throws(PostgresError) -> Value = { _ in () }
+    ) async throws(StoreFault) -> Value {
+        let result = await withUnsafeContinuation {
+            (continuation: UnsafeContinuation<Result<Value, PostgresError>, Never>) in
+            let receiver = PostgresClosureReceiver({ continuation.resume(returning: $0) }, read: read)
+            do throws(PostgresError) {
+                try connection.execute(statement, PostgresParameters(), receiver: receiver)
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        do throws(PostgresError) {
+            return try result.get()
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+}

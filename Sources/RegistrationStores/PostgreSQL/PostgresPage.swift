@@ -1,0 +1,134 @@
+import Crypto
+import EventLoop
+import PostgreSQL
+import Registrations
+
+/// The statements of a ``RegistrationPage``. Each one is its own transaction and reads a bounded number of rows, so that
+/// a page of an app with few rows does not delay other work of the writer.
+final class PostgresPage {
+    /// Maximum number of rows that a statement reads while it searches for an app.
+    static let scanRowsMax = 10_000
+
+    private let page: RegistrationPage
+    private let context: PostgresWriterContext
+    /// The key after which the next statement reads.
+    private var after: Registration.Key?
+    private var found: [Registration] = []
+    private var repeats = PostgresRepeats()
+
+    init(_ page: RegistrationPage, _ context: PostgresWriterContext) {
+        (self.page, self.context, after) = (page, context, page.after)
+        context.connection.workBegan()
+    }
+
+    func begin() {
+        if let fault = context.connection.fault { return fail(fault) }
+        readApps { [self] in readNext() }
+    }
+
+    private func readApps(then next: @escaping () -> Void) {
+        var parameters = PostgresParameters()
+        parameters.append(Int16(clamping: context.apps.lastNumber))
+        execute(.newApps, parameters) { [context] rows throws(PostgresError) in
+            try context.insertApps(rows)
+        } then: { _ in
+            next()
+        }
+    }
+
+    private func readNext() {
+        switch page.filter {
+        case .all: read(.pageOfAll, limited, end: nil)
+        case .user(let user, let app): read(ofUser: user, app)
+        case .app(let app):
+            guard let number = context.apps.number(of: app) else { return complete() }
+            read(ofApp: number)
+        }
+    }
+
+    /// The key before the next rows, and the number of rows that the page still lacks.
+    private var limited: PostgresParameters { .page(after: after, Int64(page.rowsMax - found.count)) }
+
+    private func read(ofUser user: String, _ app: String?) {
+        var keys: [UUIDValue] = []
+        do throws(CryptoError) {
+            for app in app.map({ [$0] }) ?? context.apps.all {
+                keys.append(try context.index.userKey(app: app, user: user))
+            }
+        } catch {
+            return fail(StoreFault(error))
+        }
+        var parameters = limited
+        parameters.append(array: keys.sorted())
+        read(.pageOfUser, parameters, end: nil)
+    }
+
+    private func read(ofApp number: Int) {
+        execute(.pageEnd, .page(after: after, Int64(Self.scanRowsMax - 1))) { rows throws(PostgresError) in
+            rows.count == 0 ? nil : try Registration.Key(rows, row: 0, column: 0)
+        } then: { [self] (end: Registration.Key?) in
+            var parameters = limited
+            parameters.append(end ?? .greatest)
+            parameters.append(Int16(clamping: number))
+            read(.pageOfApp, parameters, end: end)
+        }
+    }
+
+    /// - Parameter end: The last key that the statement reads; nil if no row follows its rows, or if it is the limit.
+    private func read(_ statement: PostgresWriterStatement, _ parameters: PostgresParameters, end: Registration.Key?) {
+        execute(statement, parameters) { rows throws(PostgresError) in
+            try StoredRow.all(in: rows)
+        } then: { [self] (rows: [StoredRow]) in
+            // A row may be of an app that another session numbered since.
+            readApps { [self] in insert(rows, end: end) }
+        }
+    }
+
+    private func insert(_ rows: [StoredRow], end: Registration.Key?) {
+        let isFull = rows.count == page.rowsMax - found.count
+        do throws(PostgresError) {
+            for row in rows {
+                if let registration = try context.registration(of: row) { found.append(registration) }
+            }
+        } catch {
+            return fail(StoreFault(error))
+        }
+        guard found.count < page.rowsMax, let next = isFull ? rows.last?.key : end else { return complete() }
+        after = next
+        readNext()
+    }
+
+    private func execute<Value>(
+        _ statement: PostgresWriterStatement, _ parameters: PostgresParameters,
+        _ read: @escaping (borrowing PostgresRows) throws(PostgresError) -> Value,
+        then next: @escaping (Value) -> Void
+    ) {
+        let receiver = PostgresClosureReceiver(
+            { [self] result in
+                switch result {
+                case .success(let value): next(value)
+                case .failure(let error) where repeats.repeats(after: error):
+                    execute(statement, parameters, read, then: next)
+                case .failure(let error): fail(StoreFault(error))
+                }
+            }, read: read)
+        do throws(PostgresError) {
+            try context.connection.connection.execute(statement.rawValue, parameters, receiver: receiver)
+        } catch {
+            fail(StoreFault(error))
+        }
+    }
+
+    private func complete() {
+        context.connection.workEnded()
+        page.completed(found)
+    }
+
+    /// Reports the fault after the call that caused it has returned.
+    private func fail(_ fault: StoreFault) {
+        context.connection.loop.later { [self] in
+            context.connection.workEnded()
+            page.failed(fault)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import PostgreSQL
+import Registrations
+
+/// Decides the steps of a transaction that reads rows, decides changes, and writes them. Pure.
+struct PostgresTransactionMachine {
+    enum State: Hashable {
+        /// To: numbering, reading.
+        case idle
+        /// Apps without a number get one. To: reading, ended.
+        case numbering
+        /// The rows are locked and read. To: writing; numbering or reading, by a repeat; ended.
+        case reading
+        /// The rows are written and committed. To: numbering or reading, by a repeat; ended.
+        case writing
+        case ended
+    }
+
+    /// The meaning of the rows that were read.
+    enum Finding: Hashable {
+        /// Apps appeared that the transaction must include.
+        case outdated
+        case unchanged
+        case changed
+        /// The change cannot be made.
+        case impossible(StoreFault)
+    }
+
+    enum Action: Hashable {
+        /// Sends the statement that numbers the apps; `numbered` or `failed` follows.
+        case number
+        /// Begins the transaction and reads; `found` or `failed` follows.
+        case read
+        /// Writes and commits; `committed` or `failed` follows.
+        case write
+        /// Ends the transaction without changes. The next actions do not wait for it.
+        case rollBack
+        case complete
+        case fail(StoreFault)
+    }
+
+    private static let changedApps = StoreFault(
+        .unreachable,
+        "cannot use the registration store: new apps appeared during \(PostgresRepeats.repeatsMax + 1) attempts of one "
+            + "transaction; the worker repeats it later")
+
+    private(set) var state = State.idle
+    private var repeats = PostgresRepeats()
+
+    /// - Parameter hasNewApps: Whether apps of the transaction have no known number.
+    mutating func start(hasNewApps: Bool) -> [Action] {
+        state = hasNewApps ? .numbering : .reading
+        return hasNewApps ? [.number] : [.read]
+    }
+
+    mutating func numbered() -> [Action] {
+        guard state == .numbering else { return [] }
+        state = .reading
+        return [.read]
+    }
+
+    /// - Parameter hasNewApps: as in `start`, by the apps that were read meanwhile.
+    mutating func found(_ finding: Finding, hasNewApps: Bool) -> [Action] {
+        guard state == .reading else { return [] }
+        switch finding {
+        case .outdated:
+            guard repeats.next() else { return [.rollBack] + end(.fail(Self.changedApps)) }
+            return [.rollBack] + start(hasNewApps: hasNewApps)
+        case .unchanged: return [.rollBack] + end(.complete)
+        case .impossible(let fault): return [.rollBack] + end(.fail(fault))
+        case .changed:
+            state = .writing
+            return [.write]
+        }
+    }
+
+    mutating func committed() -> [Action] {
+        state == .writing ? end(.complete) : []
+    }
+
+    /// The statement that numbers apps, or the transaction, failed.
+    mutating func failed(_ error: PostgresError, hasNewApps: Bool) -> [Action] {
+        switch state {
+        case .idle, .ended: return []
+        case .numbering, .reading, .writing:
+            return repeats.repeats(after: error) ? start(hasNewApps: hasNewApps) : end(.fail(StoreFault(error)))
+        }
+    }
+
+    private mutating func end(_ action: Action) -> [Action] {
+        state = .ended
+        return [action]
+    }
+}

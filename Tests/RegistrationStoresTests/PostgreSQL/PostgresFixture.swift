@@ -1,0 +1,107 @@
+import EventLoop
+import PostgreSQL
+import RegistrationStores
+import Registrations
+import TestKit
+import Testing
+
+/// Gives a suite a private server, which ends with the suite.
+struct PostgresServerTrait: SuiteTrait, TestScoping {
+    @TaskLocal static var server: PrivatePostgres?
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        try await PostgresFixture.withServer { server in
+            try await Self.$server.withValue(server) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == PostgresServerTrait {
+    static var postgres: Self { Self() }
+}
+
+/// A store in a database of its own, with a schema and a role of workers.
+struct PostgresFixture: StoreFixture {
+    /// The role of workers. It may not change the schema.
+    static let workerRole = "martlet worker"
+
+    let server: PrivatePostgres
+    let database: String
+
+    /// Creates a database on the suite's server.
+    ///
+    /// - Parameter isMigrated: Whether the database has a schema.
+    init(isMigrated: Bool = true) async throws {
+        try await self.init(#require(PostgresServerTrait.server), isMigrated: isMigrated)
+    }
+
+    init(_ server: PrivatePostgres, isMigrated: Bool = true) async throws {
+        self.server = server
+        database = "store_" + String(UInt32.random(in: .min ... .max), radix: 16)
+        try await server.sql("CREATE DATABASE \(database) OWNER \(PrivatePostgres.user)")
+        try await server.sql(
+            """
+            DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(Self.workerRole)')
+            THEN CREATE ROLE "\(Self.workerRole)" LOGIN PASSWORD '\(PrivatePostgres.password)'; END IF; END $$
+            """)
+        guard isMigrated else { return }
+        let fixture = self
+        try await onEpollLoop { loop in
+            _ = try await fixture.migrations(on: loop).migrate(workerRole: Self.workerRole)
+        }
+    }
+
+    /// Calls `body` with a server, and ends the server.
+    static func withServer(
+        isDurable: Bool = false, settings: [String] = [], _ body: (PrivatePostgres) async throws -> Void
+    ) async throws {
+        let server = try await PrivatePostgres(isDurable: isDurable, settings: settings)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(server))
+        } catch {
+            result = .failure(error)
+        }
+        try await server.end()
+        try result.get()
+    }
+
+    static let password: PostgresPasswordSource = { PostgresPassword(PrivatePostgres.password) }
+
+    /// The URL of the database for a user.
+    func url(user: String = "martlet%20worker", port: UInt16? = nil) throws -> PostgresURL {
+        try PostgresURL("postgresql://\(user)@127.0.0.1:\(port ?? server.port)/\(database)")
+    }
+
+    func migrations(on loop: EpollLoop) throws -> PostgresMigrations {
+        PostgresMigrations(loop: loop, url: try url(user: PrivatePostgres.user), password: Self.password)
+    }
+
+    func open(_ keys: RegistrationKeys, on loop: EpollLoop) throws -> StoreClient {
+        try open(keys, on: loop, url: url())
+    }
+
+    func open(
+        _ keys: RegistrationKeys, on loop: EpollLoop, url: PostgresURL,
+        password: @escaping PostgresPasswordSource = Self.password
+    ) throws -> StoreClient {
+        StoreClient(
+            reader: try PostgresReader(loop: loop, url: url, password: password, keys: keys),
+            writer: try PostgresWriter(loop: loop, url: url, password: password, keys: keys), on: loop)
+    }
+
+    /// Runs SQL as administrator.
+    @discardableResult
+    func sql(_ text: String) async throws -> [String] { try await server.sql(text, database: database) }
+
+    func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws {
+        try await sql(
+            """
+            UPDATE martlet.registration r SET key_id = o.key_id, ciphertext = o.ciphertext FROM martlet.registration o
+            WHERE (r.token_key = '\(first.token)' AND o.token_key = '\(second.token)')
+            OR (r.token_key = '\(second.token)' AND o.token_key = '\(first.token)')
+            """)
+    }
+}
