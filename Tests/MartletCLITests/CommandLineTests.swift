@@ -138,13 +138,14 @@ import Testing
         ("publish --timeout 0 a", "option --timeout: expected an integer from 1 to 86400, got '0'"),
         (
             "schema",
-            "NAME is missing: notification, result, dead-letter, channel-command, channel-reply, registration, "
-                + "registration-event, registration-reply, config or asyncapi"
+            "NAME is missing: notification, result, fanout, dead-letter, channel-command, channel-reply, "
+                + "registration, registration-event, registration-reply, config or asyncapi"
         ),
         (
             "schema resutl",
-            "martlet schema: expected notification, result, dead-letter, channel-command, channel-reply, registration, "
-                + "registration-event, registration-reply, config or asyncapi, got 'resutl'; did you mean result?"
+            "martlet schema: expected notification, result, fanout, dead-letter, channel-command, channel-reply, "
+                + "registration, registration-event, registration-reply, config or asyncapi, got 'resutl'; "
+                + "did you mean result?"
         ),
         (
             "watch --outcome reject",

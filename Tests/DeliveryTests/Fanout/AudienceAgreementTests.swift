@@ -86,6 +86,6 @@ import Testing
             Issue.record("mutation \(number), \(difference): \(body)")
             return
         }
-        #expect(audienceCount > 200)
+        #expect(audienceCount > 100)
     }
 }
