@@ -106,7 +106,8 @@ import Testing
         #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestQueues == ["shop.urgent", "orders"])
         #expect(
             configuration.requestQueues == [
-                RequestQueue(name: "shop.urgent", prefetch: 4), RequestQueue(name: "orders", prefetch: 5),
+                RequestQueue(name: "shop.urgent", prefetch: 4),
+                RequestQueue(name: "orders", prefetch: 5, routingKey: "order.#"),
             ])
         #expect(
             WorkerConfiguration.topology(broker, configuration.retry, configuration.results, nil).bindings.prefix(2)
