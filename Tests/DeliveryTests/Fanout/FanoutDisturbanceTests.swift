@@ -57,7 +57,7 @@ import Testing
         #expect(fixture.run { isDone(fixture) })
         fixture.settle()
         expectWhole(fixture)
-        // Each push that a worker in another process would repeat says so.
+        // A repeated child is marked, since a worker in another process would push it again.
         let repeated = Dictionary(grouping: fixture.children) { $0.properties.messageID ?? "" }.filter { $1.count > 1 }
         for (_, children) in repeated {
             let last = children.last?.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue
