@@ -60,8 +60,8 @@ extension SystemTests {
             await client.close()
         }
 
-        /// Each event names the user who has the token now. An event that was published twice, since a confirm did not
-        /// arrive before the deadline of the first consumer, says that it may be a duplicate.
+        /// Each event names the user who has the token now. If a confirm did not arrive before the deadline of the first
+        /// consumer, the event is published again, marked as a possible duplicate.
         private static func expectEvents(_ client: TestBrokerClient) async throws {
             var seen: Set<String> = []
             for event in await client.collected(names.resultsQueue) {
