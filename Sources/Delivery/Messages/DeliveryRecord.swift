@@ -38,6 +38,8 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     /// The expansion of a request to users; nil until it begins, and for any other request. The child that is pushed in
     /// place has the expansion of its request.
     var expansion: Expansion?
+    /// The command about the registrations of the device token that APNs refused; nil for any other outcome.
+    var refusal: RefusalCommand?
     /// The trace of the delivery; nil unless its spans are exported.
     var trace: DeliveryTrace?
     /// Whether the delivery shares the outcome of another delivery.

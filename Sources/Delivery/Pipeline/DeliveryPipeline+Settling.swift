@@ -13,12 +13,10 @@ extension DeliveryPipeline {
             if let key { duplicates.sendToWait(key, waitID: waitID) }
             if let key = record.expansion?.key { duplicates.sendToWait(key, waitID: waitID) }
         }
-        var plan = PublishPlan(verdict, record)
-        if messages.hasRegistrations, case .conclude(let finalOutcome) = verdict,
-            messages.refusal(finalOutcome, record) != nil
-        {
-            plan.insert(.registration)
+        if messages.hasRegistrations, case .conclude(let finalOutcome) = verdict {
+            record.refusal = messages.refusal(finalOutcome, record)
         }
+        let plan = PublishPlan(verdict, record)
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
@@ -142,6 +140,7 @@ extension PublishPlan {
             self = hasDeadLetter ? [.deadLetter, .result] : .result
             // The result does not count the children that earlier deliveries published.
             if let expansion = record.expansion, expansion.hasChildren { insert(.report) }
+            if record.refusal != nil { insert(.registration) }
         case .wait: self = .wait
         case .again: self = .again
         case .report: self = .report

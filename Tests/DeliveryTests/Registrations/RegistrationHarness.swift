@@ -148,10 +148,11 @@ final class RegistrationHarness {
         }
     }
 
-    /// Cuts both connections to the broker.
-    func cut() {
+    /// Cuts one of the two connections to the broker; both without an index.
+    func cut(_ index: Int? = nil) {
         loop.enter {
-            for connection in loop.network.connections where connection.endpoint == broker.endpoint { connection.cut() }
+            let connections = loop.network.connections.filter { $0.endpoint == broker.endpoint }
+            for connection in index.map({ [connections[$0]] }) ?? connections { connection.cut() }
         }
     }
 

@@ -132,6 +132,26 @@ import Testing
         #expect(harness.liveRows == 20 && harness.status.reasons.isEmpty)
     }
 
+    /// Both connections are equal to the broker: each of them is lost once.
+    @Test(arguments: [0, 1]) func `One connection is lost while events are published`(connection: Int) throws {
+        let harness = try RegistrationHarness()
+        for number in 0..<20 { harness.send(number, harness.register(number, user: "ann", age: 10)) }
+        #expect(harness.run { harness.isDrained && harness.liveRows == 20 })
+        harness.onLoop { harness.broker.behavior.confirmDelayMilliseconds = 2000...2000 }
+        for number in 0..<20 { harness.send(100 + number, harness.register(number, user: "bob")) }
+        #expect(harness.run { harness.results.count == 20 })
+        harness.cut(connection)
+        #expect(harness.run { !harness.isReady })
+        #expect(harness.run { harness.isReady && harness.isDrained && harness.store.events.isEmpty })
+        #expect(Set(harness.results.map(\.properties.messageID)).count == 20)
+        let repeats = harness.results.dropFirst(20)
+        #expect(
+            repeats.allSatisfy {
+                $0.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue == true
+            })
+        #expect(harness.liveRows == 20 && harness.deadLetters.isEmpty)
+    }
+
     @Test func `While events cannot be published, the consumer stops`() throws {
         let harness = try RegistrationHarness()
         harness.send(1, harness.register(1, user: "ann", age: 10))

@@ -60,13 +60,16 @@ extension SystemTests {
             await client.close()
         }
 
-        /// Each event is published once, and names the user who has the token now.
+        /// Each event names the user who has the token now. If a confirm did not arrive before the deadline of the first
+        /// consumer, the event is published again, marked as a possible duplicate.
         private static func expectEvents(_ client: TestBrokerClient) async throws {
             var seen: Set<String> = []
             for event in await client.collected(names.resultsQueue) {
                 let body = try JSONDocument(event.body).root
                 #expect(body["event"]?.string == "moved" && body["new_user"]?.string == "bob")
-                #expect(seen.insert(try #require(event.properties.messageID)).inserted)
+                let isNew = seen.insert(try #require(event.properties.messageID)).inserted
+                let isMarked = event.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
+                #expect(isNew || isMarked)
             }
             #expect(!seen.isEmpty && seen.count <= tokens)
         }
