@@ -77,7 +77,8 @@ enum PostgresWriterStatement: Int, CaseIterable {
         case .claimEvents: PostgresMaintenanceStatements.claimEvents
         case .pageEnd: PostgresPageStatements.pageEnd
         case .pageOfAll: PostgresPageStatements.page("", [])
-        case .pageOfApp: PostgresPageStatements.page("AND (token_key, slot) <= ($4, $5) AND app = $6", [.uuid, .uuid, .int2])
+        case .pageOfApp:
+            PostgresPageStatements.page("AND (token_key, slot) <= ($4, $5) AND app = $6", [.uuid, .uuid, .int2])
         case .pageOfUser: PostgresPageStatements.page("AND user_key = ANY($4)", [.uuidArray])
         case .lockOtherKeys: PostgresPageStatements.lockPage("AND user_key IS NOT NULL AND key_id <> $5", .int2)
         case .lockSuspected: PostgresPageStatements.lockPage("AND suspicions > 0 AND app = $5", .int2)

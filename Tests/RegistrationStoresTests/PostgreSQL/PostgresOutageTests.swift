@@ -17,7 +17,8 @@ import Testing
     @Test func `A wrong password is refused until it is corrected`() async throws {
         let fixture = try await PostgresFixture()
         let password = ChangingPassword()
-        try await fixture.withClient(password: { PostgresPassword(password.text) }) { recorded in
+        let source: PostgresPasswordSource = { PostgresPassword(password.text) }
+        try await fixture.withClient(password: source) { recorded in
             let fault = try #require(try await recorded.fault(.refused))
             #expect(fault.errorClass == "28" && !fault.sentence.contains("secret"))
             #expect(await recorded.fault(of: [.register("ann", "0a", at: 1)]) == fault)
