@@ -284,7 +284,7 @@ let package = Package(
             "SystemTests",
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "BrokerTopology", "Delivery",
-                "TLS", "Crypto", "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
+                "Registrations", "TLS", "Crypto", "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
             ],
             data: [
                 "aioapns", "apns2", "apns2-up", "compat-fork-apns2", "curl", "go", "gobiko-apns", "h2", "kalyke",

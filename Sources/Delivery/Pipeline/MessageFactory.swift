@@ -25,7 +25,7 @@ struct MessageFactory {
         switch (settlement.plan.first, settlement.verdict) {
         case (.result, .conclude(let finalOutcome)): result(finalOutcome, record)
         case (.deadLetter, .conclude(let finalOutcome)): deadLetter(finalOutcome, record)
-        case (.registration, .conclude(let finalOutcome)): registration(finalOutcome, record)
+        case (.registration, .conclude): registration(record)
         case (.wait, .wait(let wait)): self.wait(wait, record)
         case (.quarantine, .quarantine(let waitID)): quarantine(waitID, record)
         default: preconditionFailure("plan does not match its verdict")
@@ -47,10 +47,8 @@ struct MessageFactory {
         }
     }
 
-    private func registration(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
-        guard let refusal = refusal(finalOutcome, record) else {
-            preconditionFailure("plan does not match its verdict")
-        }
+    private func registration(_ record: DeliveryRecord) -> OutgoingMessage {
+        guard let refusal = record.refusal else { preconditionFailure("plan does not match its verdict") }
         return refusal.message(exchange: names.registrationsExchange, worker: identity)
     }
 

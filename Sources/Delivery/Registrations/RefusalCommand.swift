@@ -6,7 +6,9 @@ import Registrations
 
 /// The registration command that a lane publishes after APNs refused a device token: `prune` for an unregistered token,
 /// `suspect` for a token that may be wrong.
-struct RefusalCommand {
+///
+/// A class, so that a record without a refusal stores only an empty reference.
+final class RefusalCommand {
     /// The reason in a command if APNs sent none.
     private static let noReason = "-"
 
