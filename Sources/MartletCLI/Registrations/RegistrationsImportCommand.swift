@@ -61,10 +61,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         isJSON = parsed.has("json")
     }
 
-    func execute() throws(ConfigurationError) -> ExitCode {
-        let access = try RegistrationsAccess(configPath, changesStore: Self.changesStore)
-        return access.run(opensStore: !isDryRun) { await execute($0) }
-    }
+    func execute() throws(ConfigurationError) -> ExitCode { try execute(opensStore: !isDryRun) }
 
     func execute(_ task: RegistrationsTask) async -> ExitCode {
         let work = RegistrationImport(
