@@ -152,6 +152,21 @@ import Testing
         }
     }
 
+    @Test func `A wait for the store is reported, and ends when the store is ready`() async throws {
+        try await onEpollLoop { loop in
+            let (store, _) = try await Self.store(on: loop)
+            let fault = StoreFault(.unreachable, "no connection")
+            store.fault = fault
+            var reported: [StoreFault] = []
+            let session = StoreSession(store.writer(), on: loop, devicesPerUserMax: 1)
+            try await session.open { reason in
+                reported.append(reason)
+                store.fault = nil
+            }
+            #expect(reported == [fault])
+        }
+    }
+
     @Test func `Keys of rows are read as they are written`() throws {
         #expect(Registration.Key("x") == nil && Registration.Key("") == nil)
         let text = "00000000-0000-0001-0000-000000000002"

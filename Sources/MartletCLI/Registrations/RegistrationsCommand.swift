@@ -4,6 +4,7 @@ import DeadLetters
 import EventLoop
 import RegistrationTools
 import Registrations
+import Text
 
 /// A command on the registration store that a configuration names.
 protocol RegistrationsCommand: ConfiguredCommand {
@@ -51,7 +52,9 @@ extension RegistrationsAccess {
             guard opensStore else { return await body(task) }
             let code: ExitCode
             do throws(StoreFault) {
-                try await task.store.open()
+                try await task.store.open { fault in
+                    Terminal.error.line("martlet: waiting for the registration store: \(fault.sentence)".printable)
+                }
                 interruption.hasBegun = true
                 code = await body(task)
             } catch {
