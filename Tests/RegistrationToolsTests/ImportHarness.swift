@@ -71,7 +71,8 @@ final class ImportHarness {
 /// A writer that passes batches to another one, or holds or refuses them.
 final class FilteredWriter: RegistrationWriter {
     enum Verdict {
-        case pass, refuse(StoreFault)
+        case pass
+        case refuse(StoreFault)
         /// The batch has no outcome before `failHeld`, as if the process were killed before it.
         case hold
     }

@@ -34,7 +34,9 @@ import Testing
     }
 
     @Test func `A JSON line may omit the command`() throws {
-        let line = #"{"app":"com.example.app","user":"ann","device_token":"\#(Self.token)","registered_at":1749000000000}"#
+        let line =
+            #"{"app":"com.example.app","user":"ann","device_token":"\#(Self.token)","#
+            + #""registered_at":1749000000000}"#
         let contents = try contents(line, #" {"command":"register","# + line.dropFirst())
         #expect(contents[0] == contents[1])
         #expect(command(contents[0])?.user == "ann")
@@ -59,7 +61,7 @@ import Testing
         let members =
             switch word {
             case "erase": ""
-            case "prune": #","app":"com.example.app","device_token":"0a","status":410,"reason":"Unregistered","timestamp":1"#
+            case "prune": #","app":"com.example.app","device_token":"0a","status":410,"reason":"Unregistered""#
             default: #","app":"com.example.app""#
             }
         let line = #"{"command":"\#(word)","user":"ann","registered_at":1749000000000\#(members)}"#
@@ -129,13 +131,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("2025-06-01T00:00:00Z", 1_748_736_000_000), ("2025-06-01 02:00:00.5+02:00", 1_748_736_000_500),
-        ("1970-01-01T00:00:00Z", 0), ("2024-02-29T23:59:59.9999Z", 1_709_251_199_999),
-        ("1748736000000", 1_748_736_000_000), ("2025-02-29T00:00:00Z", nil), ("2025-06-01T00:00:00", nil),
-        ("2025-06-01T24:00:00Z", nil), ("2025-06-01", nil), ("1748736000", nil), ("", nil),
-        ("2025-06-01T00:00:00.Z", nil), ("2025-06-01T00:00:00+0200", nil),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("2025-06-01T00:00:00Z", 1_748_736_000_000), ("2025-06-01 02:00:00.5+02:00", 1_748_736_000_500),
+            ("1970-01-01T00:00:00Z", 0), ("2024-02-29T23:59:59.9999Z", 1_709_251_199_999),
+            ("1748736000000", 1_748_736_000_000), ("2025-02-29T00:00:00Z", nil), ("2025-06-01T00:00:00", nil),
+            ("2025-06-01T24:00:00Z", nil), ("2025-06-01", nil), ("1748736000", nil), ("", nil),
+            ("2025-06-01T00:00:00.Z", nil), ("2025-06-01T00:00:00+0200", nil),
+        ] as [(String, Int64?)])
     func `Times are read as operators write them`(text: String, milliseconds: Int64?) {
         #expect(RegistrationTime.milliseconds(text) == milliseconds)
     }

@@ -46,8 +46,11 @@ import Testing
         chmod(path, 0o644)
         #expect(throws: RegistrationKeyFile.Failure.self) { try RegistrationKeyFile.addDataKey(to: path) }
         chmod(path, 0o640)
-        for _ in 1..<RegistrationKeys.dataKeysMax { try RegistrationKeyFile.addDataKey(to: path) }
-        let text = try folder.read("keys.json")
+        let file = try folder.read("keys.json")
+        let dataKey = try #require(file.firstMatch(of: /\{"id":1,.*?\}/)).output
+        let dataKeys = (1...RegistrationKeys.dataKeysMax).map { dataKey.replacing(#""id":1"#, with: #""id":\#($0)"#) }
+        let text = file.replacing(dataKey, with: dataKeys.joined(separator: ","))
+        try folder.write("keys.json", text)
         #expect(throws: RegistrationKeyFile.Failure.self) { try RegistrationKeyFile.addDataKey(to: path) }
         #expect(try folder.read("keys.json") == text)
     }

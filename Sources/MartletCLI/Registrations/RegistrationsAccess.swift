@@ -46,7 +46,7 @@ struct RegistrationsAccess: Sendable {
     func report(_ fault: StoreFault) -> ExitCode {
         let remedy =
             fault.errorClass == StoreSession.inUseClass
-            ? "; or publish the commands to the registrations queue, from which that worker takes them" : ""
+            ? "; to register or erase users while a worker runs, publish commands to the registrations queue" : ""
         let sentence = fault.sentence + remedy
         Terminal.error.line("martlet: \(CommandAdvice(configPath: configPath).completed(sentence))".printable)
         return fault.code == .unreachable ? .unreachable : .failed

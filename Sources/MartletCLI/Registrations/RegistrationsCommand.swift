@@ -4,6 +4,7 @@ import DeadLetters
 import EventLoop
 import RegistrationTools
 import Registrations
+import Text
 
 /// A command on the registration store that a configuration names.
 protocol RegistrationsCommand: ConfiguredCommand {
@@ -11,39 +12,55 @@ protocol RegistrationsCommand: ConfiguredCommand {
     static var changesStore: Bool { get }
 
     var configPath: String { get }
+    /// The users that the command concerns. They are read before the store is opened, since standard input may block.
+    var users: UserChoice { get }
 
     /// Runs the command on the loop, with an open store.
     func execute(_ task: RegistrationsTask) async -> ExitCode
 }
 
 extension RegistrationsCommand {
-    func execute() throws(ConfigurationError) -> ExitCode {
+    var users: UserChoice { .none }
+
+    func execute() throws(ConfigurationError) -> ExitCode { try execute(opensStore: true) }
+
+    /// - Parameter opensStore: false for a command that does not use the store.
+    func execute(opensStore: Bool) throws(ConfigurationError) -> ExitCode {
         let access = try RegistrationsAccess(configPath, changesStore: Self.changesStore)
-        return access.run { await execute($0) }
+        guard let users = users.users() else { return .failed }
+        return access.run(users, opensStore: opensStore) { await execute($0) }
     }
 }
 
 extension RegistrationsAccess {
     /// Opens the store on a new loop, and runs `body`. Prints the reason if the store cannot be opened.
     ///
-    /// - Parameter opensStore: false for a command that does not use the store.
     /// - Returns: the exit code of `body`, or of the failure.
-    func run(opensStore: Bool = true, _ body: @escaping @Sendable (RegistrationsTask) async -> ExitCode) -> ExitCode {
+    fileprivate func run(
+        _ users: [String], opensStore: Bool, _ body: @escaping @Sendable (RegistrationsTask) async -> ExitCode
+    ) -> ExitCode {
         Interruption.block()
         return CommandLoop.run { loop in
             let interruption = Interruption(on: loop)
             defer { interruption.end() }
-            let code: ExitCode
             let task: RegistrationsTask
             do throws(StoreFault) {
-                task = try RegistrationsTask(self, on: loop, interruption)
-                if opensStore { try await task.store.open() }
-                interruption.hasBegun = true
-                code = await body(task)
+                task = try RegistrationsTask(self, of: users, on: loop, interruption)
             } catch {
                 return report(error)
             }
-            if opensStore { await task.store.close() }
+            guard opensStore else { return await body(task) }
+            let code: ExitCode
+            do throws(StoreFault) {
+                try await task.store.open { fault in
+                    Terminal.error.line("martlet: waiting for the registration store: \(fault.sentence)".printable)
+                }
+                interruption.hasBegun = true
+                code = await body(task)
+            } catch {
+                code = report(error)
+            }
+            await task.store.close()
             return code
         }
     }

@@ -17,7 +17,8 @@ struct RegistrationsCountCommand: RegistrationsCommand {
             .config(isRequired: true), .registrationsApp("only this app"),
             OptionSyntax(
                 name: "by", value: "KEYS",
-                help: "comma-separated keys of the groups: \(RegistrationGroups.Key.list) (default: app,environment,kind)"),
+                help: "comma-separated keys of the groups: \(RegistrationGroups.Key.list) "
+                    + "(default: app,environment,kind)"),
             .json,
         ])
     static let changesStore = false

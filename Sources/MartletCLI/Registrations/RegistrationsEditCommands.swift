@@ -44,7 +44,7 @@ struct RegistrationsRekeyCommand: RegistrationsCommand {
         path: ["registrations", "rekey"],
         summary: "Encrypt registrations with the newest data key.",
         discussion: """
-            First add a data key with `registrations keys --add`, copy the key file to all workers, and restart them. Then
+            First add a data key with `registrations keys --add`, copy the key file to all workers, and reload them. Then
             run this command, while workers run. Afterwards, delete the old data key from the file. The index key cannot be
             changed: rows are found by its hashes.
 

@@ -41,16 +41,15 @@ struct RegistrationsEraseCommand: RegistrationsCommand {
             Terminal.error.line("martlet: standard input cannot answer a question; pass --yes")
             return .usage
         }
-        guard let users = users.users() else { return .failed }
         if !saysYes {
-            let subject = users.count == 1 ? "the user" : "\(users.count) users"
+            let subject = task.users.count == 1 ? "the user" : "\(task.users.count) users"
             let question = "Erase all registrations of \(subject)\(app.map { " in \($0)" } ?? "")?"
             guard
                 let answer = await ConfirmationPrompt.ask(question, fallback: false, on: task.loop, task.interruption)
             else { return task.interruption.code ?? .failed }
             guard answer else { return .failed }
         }
-        for user in users {
+        for user in task.users {
             if let code = task.interruption.code { return code }
             let erasure = Erasure(user: user, app: app)
             do throws(StoreFault) {

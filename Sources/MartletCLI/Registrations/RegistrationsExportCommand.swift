@@ -41,25 +41,22 @@ struct RegistrationsExportCommand: RegistrationsCommand {
     func execute(_ task: RegistrationsTask) async -> ExitCode {
         guard output != "-" || reveals || !Terminal.output.isTerminal else {
             Terminal.error.line(
-                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and users")
+                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and users"
+            )
             return .usage
         }
-        guard let filters = filters() else { return .failed }
         do throws(ReferenceResolver.ReadFailure) {
             let file = try ExportFile(output)
-            return await write(filters, to: file, task)
+            return await write(filters(task.users), to: file, task)
         } catch {
             Terminal.error.line("martlet: cannot write \(output): \(error.reason)".printable)
             return .failed
         }
     }
 
-    /// Returns the registrations to write; nil after an error line.
-    private func filters() -> [RegistrationPage.Filter]? {
-        switch users {
-        case .none: [app.map { .app($0) } ?? .all]
-        case .user, .file: users.users()?.map { .user($0, app: app) }
-        }
+    private func filters(_ users: [String]) -> [RegistrationPage.Filter] {
+        guard users.isEmpty else { return users.map { .user($0, app: app) } }
+        return [app.map { .app($0) } ?? .all]
     }
 
     private func write(
@@ -82,18 +79,24 @@ struct RegistrationsExportCommand: RegistrationsCommand {
                 }
                 return true
             }
-            if let failure { return failure }
+            if let failure { return incomplete(failure) }
             guard isWriting else { break }
         }
         isWriting = isWriting ? await file.finish(on: task.loop, unless: isOver) : false
         progress.end()
         let place = output == "-" ? "standard output" : output
         guard isWriting else {
-            Terminal.error.line("martlet: cannot write \(place)".printable)
-            return task.interruption.code ?? .failed
+            if !isOver() { Terminal.error.line("martlet: cannot write \(place)".printable) }
+            return incomplete(task.interruption.code ?? .failed)
         }
         Terminal.error.line("martlet: \(written) registrations written to \(place)".printable)
         if unreadable > 0 { RegistrationsText.printUnreadable(unreadable) }
         return unreadable == 0 ? .success : .failed
+    }
+
+    /// Prints that the file is incomplete. Returns the exit code.
+    private func incomplete(_ code: ExitCode) -> ExitCode {
+        if output != "-" { Terminal.error.line("martlet: \(output) is incomplete: delete it".printable) }
+        return code
     }
 }

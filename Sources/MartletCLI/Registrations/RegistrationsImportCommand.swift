@@ -28,8 +28,8 @@ struct RegistrationsImportCommand: RegistrationsCommand {
             OptionSyntax(name: "dry-run", help: "only check the file; write FILE.rejects"),
             OptionSyntax(
                 name: "registered-at", value: "TIME",
-                help: "time of lines without registered_at; must be before all of them, since a 410 of APNs does not end "
-                    + "registrations that are newer"),
+                help: "time of lines without registered_at; must be before all of them, since a 410 of APNs does not "
+                    + "end registrations that are newer"),
             OptionSyntax(name: "resume", help: "continue after the lines that FILE.checkpoint covers"),
             .json,
         ])
@@ -61,10 +61,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         isJSON = parsed.has("json")
     }
 
-    func execute() throws(ConfigurationError) -> ExitCode {
-        let access = try RegistrationsAccess(configPath, changesStore: Self.changesStore)
-        return access.run(opensStore: !isDryRun) { await execute($0) }
-    }
+    func execute() throws(ConfigurationError) -> ExitCode { try execute(opensStore: !isDryRun) }
 
     func execute(_ task: RegistrationsTask) async -> ExitCode {
         let work = RegistrationImport(
@@ -81,12 +78,11 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         }
         line.end()
         let code = report(end, task)
-        Terminal.output.write(
-            isJSON
-                ? Terminal.output.jsonLine(RegistrationsText.json(work.counts, lastLine: work.line))
-                : work.counts.text + "\n")
+        Terminal.output.line(
+            isJSON ? RegistrationsText.json(work.counts, lastLine: work.line) : work.counts.text)
         if work.counts.rejectedCount > 0, options.path != "-" {
-            Terminal.error.line("martlet: reasons of the rejects: \(RegistrationImport.rejectsPath(of: options.path))".printable)
+            let rejects = RegistrationImport.rejectsPath(of: options.path)
+            Terminal.error.line("martlet: reasons of the rejects: \(rejects)".printable)
         }
         return code == .success && work.counts.rejectedCount > 0 ? .failed : code
     }

@@ -10,7 +10,7 @@ struct RegistrationsKeysCommand: Command {
         discussion: """
             The file gets mode 0640; make the workers' group its group. It must not exist. Keep a copy apart from the
             backups of the store: without its keys, no registration can be read. The index key cannot be changed later.
-            With --add, the file must exist. Copy it to all workers before you restart the first one: a worker without the
+            With --add, the file must exist. Copy it to all workers before the first one reloads it: a worker without the
             new key cannot read what others write. Then run `martlet registrations rekey`.
             """,
         operands: "FILE", options: [OptionSyntax(name: "add", help: "add a data key to the file")])

@@ -33,9 +33,8 @@ struct RegistrationsShowCommand: RegistrationsCommand {
     }
 
     func execute(_ task: RegistrationsTask) async -> ExitCode {
-        guard let users = users.users() else { return .failed }
         var registrations: [Registration] = []
-        for user in users {
+        for user in task.users {
             let failure = await task.read(.user(user, app: app)) { page in
                 registrations += page
                 return true
@@ -48,15 +47,15 @@ struct RegistrationsShowCommand: RegistrationsCommand {
             ? registrations.allSatisfy {
                 Terminal.output.json(RegistrationsText.json($0, reveals: reveals, now: now))
             }
-            : write(registrations, of: users, now: now)
+            : write(registrations, hasUsers: task.users.count > 1, now: now)
         return isWritten ? .success : .failed
     }
 
-    private func write(_ registrations: [Registration], of users: [String], now: Int64) -> Bool {
+    private func write(_ registrations: [Registration], hasUsers: Bool, now: Int64) -> Bool {
         guard !registrations.isEmpty else { return Terminal.output.line("no registrations") }
         return Terminal.output.write(
             RegistrationsText.table(
-                registrations, hasUsers: users.count > 1, reveals: reveals, now: now,
+                registrations, hasUsers: hasUsers, reveals: reveals, now: now,
                 width: Terminal.output.window?.columns))
     }
 }

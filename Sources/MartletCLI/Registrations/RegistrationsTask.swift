@@ -8,13 +8,17 @@ import Text
 /// What a command on registrations needs while it runs: the store, the loop, and the signals. Loop-bound.
 final class RegistrationsTask {
     let access: RegistrationsAccess
+    /// The users that the command concerns.
+    let users: [String]
     let loop: EpollLoop
     let store: StoreSession
     let interruption: Interruption
 
     /// - Throws: the reason why the store cannot be used.
-    init(_ access: RegistrationsAccess, on loop: EpollLoop, _ interruption: Interruption) throws(StoreFault) {
-        (self.access, self.loop, self.interruption) = (access, loop, interruption)
+    init(
+        _ access: RegistrationsAccess, of users: [String], on loop: EpollLoop, _ interruption: Interruption
+    ) throws(StoreFault) {
+        (self.access, self.users, self.loop, self.interruption) = (access, users, loop, interruption)
         store = StoreSession(
             try access.writer(loop), on: loop, devicesPerUserMax: access.devicesPerUserMax,
             isStopped: { interruption.code != nil })

@@ -114,7 +114,9 @@ enum RegistrationsText {
     }
 
     private static func withShortenedToken(_ event: [UInt8]) -> [UInt8] {
-        guard let token = (try? JSONDocument(event).root)?["device_token"], let text = token.string else { return event }
+        guard let token = (try? JSONDocument(event).root)?["device_token"], let text = token.string else {
+            return DeviceToken.shortened(in: event)
+        }
         var event = event
         event.replaceSubrange(token.sourceRange, with: "\"\(shown(text, reveals: false))\"".utf8)
         return event
@@ -133,7 +135,7 @@ enum RegistrationsText {
 
     static func printUnreadable(_ count: Int) {
         Terminal.error.line(
-            "martlet: \(count) registrations could not be decrypted: check whether keys_file has all of their data keys")
+            "martlet: \(count) registrations could not be decrypted: check whether keys_file has all their data keys")
     }
 
     private static func shown(_ token: String, reveals: Bool) -> String {

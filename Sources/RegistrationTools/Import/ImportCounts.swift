@@ -16,7 +16,7 @@ package struct ImportCounts: Equatable, Sendable {
 
     mutating func addValid(_ count: Int) { validCount += count }
 
-    mutating func addReject() { rejectedCount += 1 }
+    mutating func addRejects(_ count: Int) { rejectedCount += count }
 
     private static let shown: [RegistrationReply] = [.stored, .moved, .unchanged, .superseded, .ended]
 

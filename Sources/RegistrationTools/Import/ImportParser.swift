@@ -1,6 +1,6 @@
-package import Registrations
 import Crypto
 import JSON
+package import Registrations
 
 /// Converts the lines of an import into commands: CSV with a header line, or JSON lines with the members of the
 /// `register` command.
@@ -86,7 +86,9 @@ package struct ImportParser {
     /// Returns a line of JSON with the members that it may omit. Returns a line that is not an object unchanged, so that
     /// its mistake is reported.
     private func completed(_ line: [UInt8]) -> [UInt8] {
-        guard let root = try? JSONDocument(line, limits: Self.lineLimits).root, root.kind == .object else { return line }
+        guard let root = try? JSONDocument(line, limits: Self.lineLimits).root, root.kind == .object else {
+            return line
+        }
         var missing: [String] = []
         if root["command"] == nil { missing.append(#""command":"register""#) }
         if let registeredAt, root["registered_at"] == nil { missing.append(#""registered_at":\#(registeredAt)"#) }

@@ -23,7 +23,7 @@ package struct ImportReader: ~Copyable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
-    /// The beginning of an incomplete line, at most one byte more than a line may have.
+    /// The beginning of an incomplete line, with room for the line end of the longest line.
     private var partial: [UInt8] = []
     private var hasPartial = false
     /// The place after the last line that was returned.

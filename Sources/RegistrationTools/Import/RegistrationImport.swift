@@ -95,7 +95,8 @@ package final class RegistrationImport {
 
     /// Runs the import.
     ///
-    /// - Parameter began: receives the size of the file, and the bytes before the checkpoint, once they are known.
+    /// - Parameter began: called before the first line that is not before the checkpoint. Receives the size of the file;
+    ///   nil for standard input.
     package func run(_ began: (_ size: Int?) -> Void = { _ in }) async -> End {
         do throws(ImportError) {
             var reader = try ImportReader(options.path)
@@ -180,7 +181,7 @@ package final class RegistrationImport {
             settled.counts.addValid(batch.commands.count)
         }
         settled.rejects.sort { $0.line < $1.line }
-        for _ in settled.rejects { settled.counts.addReject() }
+        settled.counts.addRejects(settled.rejects.count)
         return .success(settled)
     }
 

@@ -34,8 +34,7 @@ package struct Erasure: Sendable {
             return true
         }
         let outcomes = try await store.apply([.erase(user: user, app: app, at: at)])
-        guard let outcome = outcomes.first else { return Outcome(at: at, reply: .notFound, events: [], unreadableCount: 0) }
         return Outcome(
-            at: at, reply: outcome.reply, events: outcome.events.map(\.body), unreadableCount: unreadableCount)
+            at: at, reply: outcomes[0].reply, events: outcomes[0].events.map(\.body), unreadableCount: unreadableCount)
     }
 }

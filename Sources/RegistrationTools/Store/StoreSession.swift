@@ -10,6 +10,8 @@ package final class StoreSession {
     package static let openSecondsMax = 15
     /// How long a call waits for a store that became unreachable.
     package static let outageSecondsMax = 60
+    /// The time after which `open` reports that it waits.
+    package static let noticeSeconds = 1
     private static let retryMilliseconds = 200
     /// The class of the fault of a SQLite store whose file another process may change. A worker does not end soon.
     package static let inUseClass = "in-use"
@@ -33,9 +35,10 @@ package final class StoreSession {
 
     /// Connects.
     ///
+    /// - Parameter waiting: called once with the reason if the store is not ready after ``noticeSeconds``.
     /// - Throws: if the store is not ready in time, or if it needs an operator first.
-    package func open() async throws(StoreFault) {
-        let opening = Opening(on: loop)
+    package func open(_ waiting: @escaping (StoreFault) -> Void = { _ in }) async throws(StoreFault) {
+        let opening = Opening(on: loop, waiting)
         writer.start { opening.changed($0) }
         try await opening.reply.value()
     }
@@ -99,13 +102,16 @@ package final class StoreSession {
 private final class Opening {
     let reply = StoreReply<Void>()
     private let loop: EventLoop
-    private var timer: TimerToken?
+    private var timers: [TimerToken] = []
     private var isOver = false
     private var last = StoreFault(.unreachable, "the store did not respond in time")
 
-    init(on loop: EventLoop) {
+    init(on loop: EventLoop, _ waiting: @escaping (StoreFault) -> Void) {
         self.loop = loop
-        timer = loop.schedule(after: .seconds(StoreSession.openSecondsMax)) { [self] in end(.failure(last)) }
+        timers = [
+            loop.schedule(after: .seconds(StoreSession.noticeSeconds)) { [self] in waiting(last) },
+            loop.schedule(after: .seconds(StoreSession.openSecondsMax)) { [self] in end(.failure(last)) },
+        ]
     }
 
     func changed(_ fault: StoreFault?) {
@@ -118,7 +124,7 @@ private final class Opening {
     private func end(_ result: Result<Void, StoreFault>) {
         guard !isOver else { return }
         isOver = true
-        if let timer { loop.cancel(timer) }
+        for timer in timers { loop.cancel(timer) }
         reply.complete(result)
     }
 }

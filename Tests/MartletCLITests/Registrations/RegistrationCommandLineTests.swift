@@ -71,10 +71,12 @@ import Testing
 
     @Test func `The command that continues an import is complete`() throws {
         let command = try parse(
-            "import --config a'b --registered-at 2025-06-01T00:00:00Z --json -- -f", as: RegistrationsImportCommand.self)
+            "import --config a'b --registered-at 2025-06-01T00:00:00Z --json -- -f", as: RegistrationsImportCommand.self
+        )
         #expect(
             command.continuation
-                == #"martlet registrations import --config 'a'\''b' --resume --registered-at 1748736000000 --json -- -f"#)
+                == #"martlet registrations import --config 'a'\''b' --resume --registered-at 1748736000000 --json -- -f"#
+        )
     }
 
     @Test func `A file of users has one user per line`() {

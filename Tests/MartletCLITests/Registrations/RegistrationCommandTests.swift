@@ -115,7 +115,7 @@ import Testing
         // The process of the tests handles its signals itself.
         let interruption = Interruption(on: loop)
         interruption.end()
-        let task = try RegistrationsTask(access { _ in writer }, on: loop, interruption)
+        let task = try RegistrationsTask(access { _ in writer }, of: [], on: loop, interruption)
         try await task.store.open()
         return (task, store)
     }
@@ -142,6 +142,8 @@ import Testing
     ) async throws -> ExitCode {
         let words = line.split(separator: " ").map(String.init)
         let command: Expected = try Program.martlet.command(["registrations", words[0], "--config", "c"] + words[1...])
-        return await command.execute(task)
+        let users = try #require(command.users.users())
+        return await command.execute(
+            try RegistrationsTask(task.access, of: users, on: task.loop, task.interruption))
     }
 }

@@ -71,7 +71,7 @@ import Testing
         var counts = ImportCounts()
         counts.add(.stored)
         counts.add(.superseded)
-        counts.addReject()
+        counts.addRejects(1)
         #expect(counts.text == "1 stored, 1 superseded, 1 rejected")
         #expect(
             RegistrationsText.json(counts, lastLine: 4)

@@ -48,8 +48,10 @@ struct DeadLetterExport {
                     written.oversized += 1
                     continue
                 }
-                guard await file.write(
-                    MessageLine.text(of: next.copy), on: loop, unless: { scan.isCutShort }) else {
+                guard
+                    await file.write(
+                        MessageLine.text(of: next.copy), on: loop, unless: { scan.isCutShort })
+                else {
                     return cannotWrite(scan)
                 }
                 written.tags.append(next.message.tag)
