@@ -17,7 +17,7 @@ extension SystemTests {
         private static let app = "com.example.app"
         private static let names = TopologyNames(prefix: "registrations-test")
         private static let replyQueue = "registrations-replies"
-        private static let tokens = 1000
+        private static let tokens = 500
 
         /// Two users register each token; one command is invalid. The first consumer closes amid the commands, the
         /// second one continues.
