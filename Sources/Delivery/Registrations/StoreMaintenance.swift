@@ -8,18 +8,10 @@ import Registrations
 final class StoreMaintenance {
     static let intervalSeconds: Int64 = 60
 
-    private enum State {
-        /// The timer begins the next round. To: running, stopped.
-        case waiting
-        /// To: waiting, stopped.
-        case running
-        case stopped
-    }
-
     private let store: CommandStore
     private let intake: CommandIntake
     private let timer: DeadlineTimer
-    private var state = State.waiting
+    private var isStopped = false
 
     init(_ store: CommandStore, _ intake: CommandIntake) {
         (self.store, self.intake) = (store, intake)
@@ -28,21 +20,20 @@ final class StoreMaintenance {
 
     func start() { wait() }
 
+    /// Begins no further round.
     func stop() {
-        state = .stopped
+        isStopped = true
         timer.cancel()
     }
 
     private func wait() {
-        if case .stopped = state { return }
-        state = .waiting
+        if isStopped { return }
         timer.arm(at: store.loop.now.monotonic + .seconds(Self.intervalSeconds), for: self) { $0.begin() }
     }
 
     private func begin() {
-        if case .stopped = state { return }
+        if isStopped { return }
         guard store.acceptsWork else { return wait() }
-        state = .running
         intake.retryDeletions()
         store.maintain(Round(rules: store.rules, by: self))
     }
