@@ -79,7 +79,7 @@ extension DoctorCheck {
             let store = try RegistrationStore(settings.store, password: { password }, keys: settings.keys)
             let reader = try store.reader(on: loop)
             let begin = loop.now.monotonic
-            let fault = await StoreProbe(reader, app: apps.first?.bundleID ?? "-").fault()
+            let fault = await DoctorLookup(reader, app: apps.first?.bundleID ?? "-").fault()
             let milliseconds = begin.duration(to: loop.now.monotonic) / .milliseconds(1)
             await reader.close()
             if let fault { return line(of: fault) }
