@@ -92,6 +92,7 @@ extension DoctorCheck {
     /// Returns the line of a fault, whose sentence ends with the remedy.
     private static func line(of fault: StoreFault) -> DoctorLine {
         let parts = fault.sentence.split(separator: "; ", maxSplits: 1).map(String.init)
-        return .failure("registrations", parts[0], remedy: parts.count > 1 ? parts[1] : "check registrations.store")
+        let remedy = parts.count > 1 ? parts[1] : "check registrations.store"
+        return .failure("registrations", parts.first ?? fault.sentence, remedy: remedy)
     }
 }
