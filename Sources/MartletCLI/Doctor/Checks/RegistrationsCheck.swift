@@ -79,7 +79,7 @@ extension DoctorCheck {
             let store = try RegistrationStore(settings.store, password: { password }, keys: settings.keys)
             let reader = try store.reader(on: loop)
             let begin = loop.now.monotonic
-            let fault = await StoreProbe(reader, app: apps.first?.bundleID ?? "-").fault()
+            let fault = await DoctorLookup(reader, app: apps.first?.bundleID ?? "-").fault()
             let milliseconds = begin.duration(to: loop.now.monotonic) / .milliseconds(1)
             await reader.close()
             if let fault { return line(of: fault) }
@@ -92,6 +92,7 @@ extension DoctorCheck {
     /// Returns the line of a fault, whose sentence ends with the remedy.
     private static func line(of fault: StoreFault) -> DoctorLine {
         let parts = fault.sentence.split(separator: "; ", maxSplits: 1).map(String.init)
-        return .failure("registrations", parts[0], remedy: parts.count > 1 ? parts[1] : "check registrations.store")
+        let remedy = parts.count > 1 ? parts[1] : "check registrations.store"
+        return .failure("registrations", parts.first ?? fault.sentence, remedy: remedy)
     }
 }

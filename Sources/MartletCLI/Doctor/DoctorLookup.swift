@@ -2,7 +2,7 @@ import APNSProtocol
 import Registrations
 
 /// One lookup of a user that does not exist.
-final class StoreProbe: DeviceLookup {
+final class DoctorLookup: DeviceLookup {
     private let reader: RegistrationReader
     private var continuation: UnsafeContinuation<StoreFault?, Never>?
 
