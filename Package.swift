@@ -130,8 +130,8 @@ let package = Package(
         library(
             "Delivery",
             [
-                "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto",
-                "Telemetry", "Hashing", "Text", "Threads", "Registrations",
+                "Registrations", "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema",
+                "TLS", "Crypto", "Telemetry", "Hashing", "Text", "Threads",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -243,7 +243,7 @@ let package = Package(
             "RegistrationStoresTests",
             [
                 "RegistrationStores", "Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop",
-                "TestKit",
+                "TestKit", "Threads",
             ]),
         tests("BrokerTopologyTests", ["TestKit", "BrokerTopology", "YAML", "JSON"]),
         tests(
@@ -255,8 +255,8 @@ let package = Package(
         tests(
             "DeliveryTests",
             [
-                "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2",
-                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads", "Registrations",
+                "Registrations", "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol",
+                "APNSSimulator", "HTTP2", "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
             ], data: ["Simulation/Regressions"]),
         tests(
             "ConfigurationTests",
@@ -293,7 +293,7 @@ let package = Package(
             "SystemTests",
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "BrokerTopology", "Delivery",
-                "TLS", "Crypto", "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
+                "Registrations", "TLS", "Crypto", "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
             ],
             data: [
                 "aioapns", "apns2", "apns2-up", "compat-fork-apns2", "curl", "go", "gobiko-apns", "h2", "kalyke",

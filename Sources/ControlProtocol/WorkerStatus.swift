@@ -28,8 +28,8 @@ package struct WorkerStatus: Sendable, Hashable {
     /// The state of channel commands; nil if the worker accepts no commands. The state does not affect ``isReady``,
     /// because pushes need no channel commands.
     package var channelCommands: ChannelCommands?
-    /// The state of device registrations; nil if the worker has no store. The state does not affect ``isReady``, because
-    /// requests to tokens need no store.
+    /// The state of device registrations; nil if the worker has no store. The state does not affect ``isReady``,
+    /// because requests to tokens need no store.
     package var registrations: Registrations?
     /// Open breakers. Of breakers with the same scope in several lanes, only the one that has been open longest is
     /// reported.

@@ -33,18 +33,15 @@ import YAML
     @Test func everySchemaOfMessagesIsNamed() throws {
         var references: [String] = []
         collect(document.root, &references)
-        for name in [
-            "notification", "result", "dead-letter", "channel-command", "channel-reply", "registration",
-            "registration-reply", "registration-event",
-        ] {
+        for name in ["notification", "result", "dead-letter", "channel-command", "channel-reply"] {
             #expect(references.contains("./\(name).schema.json"))
         }
     }
 
     @Test func itsNamesMatchTheTopology() throws {
-        let topology = Topology(hasChannelCommands: true, hasRegistrations: true)
+        let topology = Topology(hasChannelCommands: true)
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
-        #expect(bindings.count == 11)
+        #expect(bindings.count == 8)
         for binding in bindings {
             if let exchange = binding["exchange"] {
                 let declared = topology.exchanges.first { $0.name == exchange["name"]?.string }
@@ -68,7 +65,7 @@ import YAML
     // Each channel has a unique address, as tools require.
     @Test func addressesAreUnique() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
-        #expect(addresses.count == 11)
+        #expect(addresses.count == 8)
         #expect(Set(addresses).count == addresses.count)
     }
 

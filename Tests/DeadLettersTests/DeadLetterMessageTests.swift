@@ -106,6 +106,15 @@ import Testing
         #expect(RedriveTarget(names: TopologyNames(), queue: nil).queue(for: letter(.unknown)) == "push.requests")
     }
 
+    @Test func aRegistrationCommandReturnsToItsQueue() {
+        let names = TopologyNames()
+        let target = RedriveTarget(names: names, queue: nil)
+        let command: FieldTable = ["push-origin-queue": .string(names.registrationsQueue)]
+        #expect(target.queue(for: DeadLetter(copy(command))) == names.registrationsQueue)
+        // Without a trusted origin, the command becomes a dead letter again.
+        #expect(target.queue(for: DeadLetter(copy(command, .unknown))) == "push.requests")
+    }
+
     @Test func aRedriveCarriesTheUserOnlyForAWorkersProvenance() {
         for provenance in [Provenance.broker, .unknown] {
             let dead = copy(headers, provenance)

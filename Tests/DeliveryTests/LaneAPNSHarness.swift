@@ -42,7 +42,7 @@ final class LaneAPNSHarness {
         lanes: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
         environments: [APNSEnvironment] = [], teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [],
         shards: [String: Int] = [:], endpoints: Int = 1, signsOnce: Bool = false, traces: Bool = false,
-        limits: [Int: PushLimits] = [:], log: Log = .silent
+        limits: [Int: PushLimits] = [:], hasRegistrations: Bool = false, log: Log = .silent
     ) throws {
         let seen = Seen()
         self.seen = seen
@@ -69,7 +69,8 @@ final class LaneAPNSHarness {
         }
         harness = try LaneHarness(
             lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, shards: shards,
-            apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools, seen) : [:], traces: traces
+            apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools, seen) : [:], traces: traces,
+            hasRegistrations: hasRegistrations
         ) { [network, seen] loop in
             pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint(environment(key)), host: SimulatedHost()) {

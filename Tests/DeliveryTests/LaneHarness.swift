@@ -51,6 +51,7 @@ final class LaneHarness {
         shards: [String: Int] = [:],
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], tokens: [Credential.Name: TokenSupply] = [:], traces: Bool = false,
+        hasRegistrations: Bool = false,
         apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
@@ -62,6 +63,7 @@ final class LaneHarness {
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
         configuration.laneCount = count
+        configuration.hasRegistrations = hasRegistrations
         configuration.completeRemedy = { $0.replacing("topology apply", with: "topology apply --config a.yaml") }
         if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
         if let bodyBytesMax {
@@ -70,6 +72,7 @@ final class LaneHarness {
         }
         lanes = try loop.enter { [loop, broker, counters, duplicates, names, state, configuration] in
             Topology(names: names).declare(at: broker)
+            if hasRegistrations { broker.declareRegistrations(names) }
             try broker.start()
             let onSpans: (@Sendable (SpanBuffer) -> Void)? =
                 traces ? { @Sendable in state.spans.append($0.spans) } : nil

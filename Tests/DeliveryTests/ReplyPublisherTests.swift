@@ -25,7 +25,7 @@ import Testing
         let publisher = loop.enter { Publisher(on: connection) }
         nonisolated(unsafe) let replies = loop.enter {
             ReplyPublisher(
-                publisher, admin: BrokerAdmin(on: connection), metrics: MetricsRegistry(), log: .silent,
+                publisher, admin: BrokerAdmin(on: connection), repeats: Counter(), log: .silent,
                 completeRemedy: { $0 })
         }
         loop.enter { publisher.start() }

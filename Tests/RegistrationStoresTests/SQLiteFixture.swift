@@ -10,7 +10,7 @@ struct SQLiteFixture: StoreFixture {
     /// The version of the file, without the SQL that leads to it.
     static let schema = SQLiteSchema(application: 0x4d74_6c74, steps: [""])
 
-    private let directory: TemporaryDirectory
+    let directory: TemporaryDirectory
     let path: String
 
     init() throws {
@@ -24,21 +24,25 @@ struct SQLiteFixture: StoreFixture {
 
     func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws {
         try withFile { file throws(SQLiteError) in
+            let select = try file.prepare("SELECT key_id, ciphertext FROM registration WHERE token_key = ?")
             let update = try file.prepare(
-                """
-                UPDATE registration SET ciphertext = other.ciphertext FROM registration AS other
-                WHERE registration.token_key = ?1 AND other.token_key = ?2
-                """)
-            let select = try file.prepare("SELECT ciphertext FROM registration WHERE token_key = ?")
-            let set = try file.prepare("UPDATE registration SET ciphertext = ?2 WHERE token_key = ?1")
-            select.bind(1, blob: Self.bytes(of: first))
-            let ciphertext = try select.firstRow { row throws(SQLiteError) in try row.blob(0) }
-            update.bind(1, blob: Self.bytes(of: first))
-            update.bind(2, blob: Self.bytes(of: second))
-            try update.run()
-            set.bind(1, blob: Self.bytes(of: second))
-            set.bind(2, blob: ciphertext)
-            try set.run()
+                "UPDATE registration SET key_id = ?1, ciphertext = ?2 WHERE token_key = ?3")
+            let keys = [first, second].map { key in
+                withUnsafeBytes(of: (key.token.high.bigEndian, key.token.low.bigEndian)) { Array($0) }
+            }
+            var values: [(keyID: Int64?, ciphertext: [UInt8]?)] = []
+            for key in keys {
+                select.bind(1, blob: key)
+                try select.forEachRow { row throws(SQLiteError) in
+                    values.append((try row.int64OrNil(0), try row.blobOrNil(1)))
+                }
+            }
+            for (key, value) in zip(keys, values.reversed()) {
+                update.bind(1, int64: value.keyID)
+                update.bind(2, blob: value.ciphertext)
+                update.bind(3, blob: key)
+                try update.run()
+            }
         }
     }
 
@@ -47,10 +51,6 @@ struct SQLiteFixture: StoreFixture {
         let file = try SQLiteFile.open(path, .readWrite, schema: Self.schema)
         defer { file.close() }
         try body(file)
-    }
-
-    private static func bytes(of key: Registration.Key) -> [UInt8] {
-        withUnsafeBytes(of: (key.token.high.bigEndian, key.token.low.bigEndian)) { Array($0) }
     }
 }
 

@@ -1,10 +1,207 @@
+import APNSProtocol
+import EventLoop
 import RegistrationStores
 import Registrations
+import SQLite
+import TestKit
 import Testing
 
 @Suite struct SQLiteStoreTests {
+    private let fixture: SQLiteFixture
+
+    init() throws {
+        fixture = try SQLiteFixture()
+    }
+
+    private static let rules = RegistrationRules(now: RegistrationModel.start + 1000)
+    private static let query = DeviceQuery(
+        app: RegistrationModel.app, environment: .production, kind: .device, scope: nil, user: "ann")
+
     @Test(arguments: StoreCheck.all)
     func `The store passes each check`(_ check: StoreCheck) async throws {
-        try await check.run(SQLiteFixture())
+        try await check.run(fixture)
     }
+
+    @Test func `A second writer of a file is refused until the first one has closed it`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let first = try fixture.open(.sample(), on: loop)
+            try await first.start()
+            let second = try fixture.open(.sample(), on: loop)
+            let log = ReadinessLog()
+            second.writer.start { log.changed($0) }
+            try await loop.wait { log.fault?.errorClass == "in-use" }
+            #expect(log.fault?.code == .unreachable)
+            #expect(log.fault?.sentence.contains("stop that process, or configure another file") == true)
+            let refused = await #expect(throws: StoreFault.self) { try await second.apply([], rules: Self.rules) }
+            #expect(refused?.errorClass == "in-use")
+            await first.close()
+            try await loop.wait { log.isReady }
+            let outcomes = try await second.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
+            #expect(outcomes.map(\.reply) == [.stored])
+            await second.close()
+        }
+    }
+
+    @Test func `A reader becomes ready once a writer has created the file`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            let log = ReadinessLog()
+            client.reader.start { log.changed($0) }
+            // This lookup waits for the attempt to open the file.
+            let fault = await #expect(throws: StoreFault.self) { try await client.lookUp([Self.query]) }
+            #expect(fault?.code == .refused && fault?.errorClass == "cannot-open")
+            try await loop.wait { log.fault == fault }
+            client.writer.start { _ in }
+            try await loop.wait { log.isReady }
+            let devices = try await client.lookUp([Self.query])
+            #expect(devices == [[]])
+            await client.close()
+        }
+    }
+
+    @Test func `Lanes share the reading thread, and each leaves it alone`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let store = SQLiteStore(path: fixture.path, keys: try .sample())
+            let client = StoreClient(store, on: loop)
+            try await client.start()
+            _ = try await client.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
+            let devices = try await client.lookUp([Self.query])
+            for _ in 0..<3 {
+                let found = try await onEpollLoop { lane in
+                    let other = StoreClient(store, on: lane)
+                    let log = ReadinessLog()
+                    other.reader.start { log.changed($0) }
+                    try await lane.wait { log.isReady }
+                    let found = try await other.lookUp([Self.query])
+                    await other.reader.close()
+                    return found
+                }
+                #expect(found == devices)
+            }
+            let found = try await client.lookUp([Self.query])
+            #expect(found == devices && devices[0].map(\.token) == ["0a"])
+            await client.close()
+        }
+    }
+
+    @Test func `A command reads the file beside a worker, and refuses changes`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let worker = try fixture.open(.sample(), on: loop)
+            try await worker.start()
+            _ = try await worker.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
+            let command = StoreClient(
+                SQLiteStore(path: fixture.path, keys: try .sample(), access: .readOnly), on: loop)
+            try await command.start()
+            _ = try await worker.apply([.register("ann", "0b", at: 2)], rules: Self.rules)
+            let rows = try await command.rows(.user("ann", app: nil))
+            #expect(rows.count == 2)
+            let devices = try await command.lookUp([Self.query])
+            #expect(devices.map(\.count) == [2])
+            func expectRefusal(_ body: () async throws(StoreFault) -> Void) async {
+                let fault = await #expect(throws: StoreFault.self) { try await body() }
+                #expect(fault?.code == .refused && fault?.sentence.contains("in its worker") == true)
+            }
+            await expectRefusal { () throws(StoreFault) in _ = try await command.apply([], rules: Self.rules) }
+            await expectRefusal { () throws(StoreFault) in try await command.delete([]) }
+            await expectRefusal { () throws(StoreFault) in _ = try await command.maintain(rules: Self.rules) }
+            await expectRefusal { () throws(StoreFault) in _ = try await command.edit(.rekey) }
+            await command.close()
+            await worker.close()
+        }
+    }
+
+    @Test func `A file of a newer version is refused`() async throws {
+        let newer = SQLiteSchema(
+            application: SQLiteFixture.schema.application, steps: ["CREATE TABLE first (a)", "CREATE TABLE second (a)"])
+        try SQLiteFile.open(fixture.path, .readWrite, schema: newer).close()
+        try await expectFault(.schema, "newer-version", "install the newer program again")
+    }
+
+    @Test func `A file of another program is refused`() async throws {
+        let other = SQLiteSchema(application: 7, steps: ["CREATE TABLE first (a)"])
+        try SQLiteFile.open(fixture.path, .readWrite, schema: other).close()
+        try await expectFault(.schema, "foreign", "configure another file")
+    }
+
+    @Test func `A file that is not a database is refused`() async throws {
+        try fixture.directory.write("registrations.db", String(repeating: "not a database\n", count: 500))
+        try await expectFault(.schema, "corrupt", "restore it from a backup")
+    }
+
+    /// Expects that reader and writer report a fault, and that their work fails with it.
+    private func expectFault(_ code: StoreFault.Code, _ errorClass: String, _ remedy: String) async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            let (reader, writer) = (ReadinessLog(), ReadinessLog())
+            client.reader.start { reader.changed($0) }
+            client.writer.start { writer.changed($0) }
+            try await loop.wait { reader.fault != nil && writer.fault != nil }
+            for fault in [reader.fault, writer.fault] {
+                #expect(fault?.code == code && fault?.errorClass == errorClass)
+                #expect(fault?.sentence.contains(remedy) == true)
+            }
+            let lookup = await #expect(throws: StoreFault.self) { try await client.lookUp([Self.query]) }
+            #expect(lookup?.errorClass == errorClass)
+            let page = await #expect(throws: StoreFault.self) { try await client.rows() }
+            #expect(page?.errorClass == errorClass)
+            await client.close()
+        }
+    }
+
+    @Test func `No file contains a user, a token, an installation or a scope`() async throws {
+        let fixture = fixture
+        let scoped = TokenAddress(
+            app: RegistrationModel.app, environment: .production, kind: .controls, scope: "scope-of-zoe",
+            token: "5ec2e75ec2e7")
+        let secrets = [
+            "user-zoe", "user-yan", "device-of-zoe", "scope-of-zoe", "5ec2e75ec2e7",
+            "\u{5e}\u{c2}\u{e7}\u{5e}\u{c2}\u{e7}",
+        ]
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            try await client.start()
+            _ = try await client.apply(
+                [
+                    .register("user-zoe", scoped, at: 1, device: "device-of-zoe"),
+                    .register("user-yan", scoped, at: 2, device: "device-of-zoe"), .erase("user-yan", at: 3),
+                    .unregister("user-zoe", device: "device-of-zoe", at: 3), .register("user-zoe", scoped, at: 5),
+                ], rules: Self.rules)
+            // The WAL exists while the file is open.
+            try Self.expectNone(of: secrets, in: fixture.directory, fileCountMin: 4)
+            await client.close()
+            try Self.expectNone(of: secrets, in: fixture.directory, fileCountMin: 2)
+        }
+    }
+
+    private static func expectNone(
+        of secrets: [String], in directory: TemporaryDirectory, fileCountMin: Int
+    ) throws {
+        let names = try Files.names(in: directory.path)
+        #expect(names.count >= fileCountMin)
+        var hasApp = false
+        for name in names {
+            let bytes = try Files.bytes(of: directory.file(name))
+            hasApp = hasApp || bytes.contains(Array(RegistrationModel.app.utf8))
+            for secret in secrets {
+                // Each character is one byte.
+                let pattern = secret.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+                #expect(!bytes.contains(pattern), "\(name)")
+            }
+        }
+        // The search finds what is not encrypted.
+        #expect(hasApp)
+    }
+}
+
+/// The last report of a reader or writer.
+final class ReadinessLog {
+    private(set) var isReady = false
+    private(set) var fault: StoreFault?
+
+    func changed(_ fault: StoreFault?) { (isReady, self.fault) = (fault == nil, fault) }
 }

@@ -32,6 +32,8 @@ extension StoreCheck {
         try await comparison.maintain()
         try await comparison.expectEqualRows()
         #expect(comparison.unclaimed == [] && comparison.handedOut.count == 2)
+        comparison.model.now += Maintenance.eventAgeMillisecondsMin
+        try await comparison.maintain()
     }
 
     private static func rounds(_ comparison: inout StoreComparison) async throws {

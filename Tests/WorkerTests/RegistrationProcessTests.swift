@@ -70,7 +70,7 @@ import Testing
         // The previous generation and the next one write to the same file until the previous one has ended.
         try stage.writeConfiguration(logLevel: "info", section: section(8))
         worker.send(signal: SIGHUP)
-        _ = try await worker.errors.line { $0.contains(#""event":"lanes.stopped""#) }
+        _ = try await worker.errors.line { $0.contains(#""event":"configuration.lanes_left""#) }
         try await register("cid", at: now + 2, stage)
         #expect(try await stage.results(count: 1)[0].contains(#""new_user":"cid""#))
 

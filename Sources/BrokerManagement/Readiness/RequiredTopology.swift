@@ -5,9 +5,9 @@ public import BrokerTopology
 public struct RequiredTopology {
     /// Exchanges that receive messages from workers, directly or through a queue or another exchange.
     ///
-    /// Excludes the exchanges of shards, and without device registrations the exchange of requests, because producers may
-    /// publish directly to the queues. Excludes the exchanges that sort the broker's dead letters, because topologies of earlier versions lack
-    /// them.
+    /// Excludes the exchanges of shards, and without device registrations the exchange of requests, because producers
+    /// may publish directly to the queues. Excludes the exchanges that sort the broker's dead letters, because
+    /// topologies of earlier versions lack them.
     let exchanges: [String]
     /// Queues that a worker consumes, and queues without which a message from a worker would be lost.
     ///

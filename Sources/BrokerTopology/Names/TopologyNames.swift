@@ -35,8 +35,9 @@ public struct TopologyNames: Sendable, Hashable {
     public let unroutedQueue: String
     /// The queue of commands for broadcast channels. Producers publish commands directly to the queue.
     public let channelsQueue: String
-    /// A topic exchange for commands about device registrations; workers use keys of the form `registration.<app>`. It is
-    /// separate from `requestsExchange`, because its publishers can redirect a user's notifications to another device.
+    /// A topic exchange for commands about device registrations; workers use keys of the form `registration.<app>`. It
+    /// is separate from `requestsExchange`, because its publishers can redirect a user's notifications to another
+    /// device.
     public let registrationsExchange: String
     /// The queue that receives every command about device registrations.
     public let registrationsQueue: String

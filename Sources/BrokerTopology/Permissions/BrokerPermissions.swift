@@ -32,8 +32,8 @@ public struct BrokerPermissions: Sendable, Equatable {
             write: Topology.anyOf([Topology.escaped(names.requestsExchange)]))
     }
 
-    /// Returns the permissions of a client that registers devices. Producers of requests do not have them: a client that
-    /// may register devices can redirect a user's notifications.
+    /// Returns the permissions of a client that registers devices. Producers of requests do not have them: a client
+    /// that may register devices can redirect a user's notifications.
     private static func registrar(_ names: TopologyNames) -> BrokerPermissions {
         BrokerPermissions(
             user: "martlet-registrar",

@@ -99,7 +99,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         consumer = Consumer(on: consuming, configuration: configuration)
         publisher = Publisher(on: publishing)
         replies = ReplyPublisher(
-            publisher, admin: BrokerAdmin(on: consuming), metrics: metrics, log: log,
+            publisher, admin: BrokerAdmin(on: consuming), repeats: LaneCounters.publishRepeats(metrics), log: log,
             completeRemedy: completeRemedy)
         outages = BrokerOutageLog(of: "channels ", queues: [names.channelsQueue], completeRemedy: completeRemedy)
         counts = LabeledCounters(

@@ -20,16 +20,17 @@ final class ReplyPublisher {
     /// Creates a publisher.
     ///
     /// - Parameters:
-    ///   - admin: The admin that checks whether a consumer exists. It does not share the connection of `publisher`, which
-    ///     a resource alarm blocks.
+    ///   - admin: The admin that checks whether a consumer exists. It does not share the connection of `publisher`,
+    ///     which a resource alarm blocks.
+    ///   - repeats: The counter of repeated publishes.
     ///   - returnedEvent: The event of a reply that is not delivered to the requester; nil to log no event.
     init(
-        _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
+        _ publisher: Publisher, admin: BrokerAdmin, repeats: Counter, log: Log,
         returnedEvent: LogEvent? = .channelReplyReturned, completeRemedy: @escaping @Sendable (String) -> String
     ) {
         self.completeRemedy = completeRemedy
         (self.publisher, self.admin, self.log, self.returnedEvent) = (publisher, admin, log, returnedEvent)
-        repeats = LaneCounters.publishRepeats(metrics)
+        self.repeats = repeats
     }
 
     func start() { admin.start() }

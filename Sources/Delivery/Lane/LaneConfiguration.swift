@@ -27,6 +27,8 @@ public struct LaneConfiguration: Sendable {
     public var apps: AppDirectory
     /// The payload schemas of `apps`.
     public var payloadSchemas = PayloadSchemas()
+    /// Whether the lane accepts requests to users, because device registrations are configured.
+    public var hasRegistrations = false
     /// The configurations of the connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]
     public var schedule = RetrySchedule()
@@ -42,9 +44,6 @@ public struct LaneConfiguration: Sendable {
     public var number = 0
     /// The number of lanes of the process, which share the limits of the worker.
     public var laneCount = 1
-    /// Whether the worker stores device registrations. Lanes then publish a command for each device token that APNs
-    /// refuses.
-    public var hasRegistrations = false
     /// The function that completes the commands in a remedy with their options, so that an operator can paste the
     /// commands.
     public var completeRemedy: @Sendable (String) -> String = { $0 }

@@ -33,6 +33,8 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     private(set) var attemptsMade: Int
     /// The CloudEvent that contains the request; nil if the request is not in an event.
     var event: CloudEvent?
+    /// The command about the registrations of the device token that APNs refused; nil for any other outcome.
+    var refusal: RefusalCommand?
     /// The trace of the delivery; nil unless its spans are exported.
     var trace: DeliveryTrace?
     /// Whether the delivery shares the outcome of another delivery.

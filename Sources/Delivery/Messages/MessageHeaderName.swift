@@ -35,8 +35,8 @@ package enum MessageHeaderName {
     package static let apnsID = "push-apns-id"
     package static let apnsTimestamp = "push-apns-timestamp"
     package static let worker = "push-worker"
-    /// The scope of the device token, in a request that a worker made from a request to a user. Workers trust this header
-    /// only if a worker wrote it.
+    /// The scope of the device token, in a request that a worker made from a request to a user. Workers trust this
+    /// header only if a worker wrote it.
     package static let scope = "push-scope"
     /// The AMQP property `priority` of a waiting request. On RabbitMQ 4, priorities inside a wait queue would let
     /// messages with a higher priority starve the others.

@@ -1,4 +1,4 @@
-/// The routing keys of results, replies and dead letters. AMQP allows 255 bytes.
+/// The routing keys of results, replies, dead letters, and messages about registrations. AMQP allows 255 bytes.
 enum RoutingKey {
     static let bytesMax = 255
     private static let wordBytesMax = 64

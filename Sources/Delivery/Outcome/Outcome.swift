@@ -33,4 +33,7 @@ public enum TokenState: String, Sendable, Hashable {
     /// A token that may belong to another environment or topic. The producer should remove the token after a second,
     /// independent report.
     case suspect
+
+    /// Whether APNs refused the token.
+    var isRefused: Bool { self != .valid }
 }

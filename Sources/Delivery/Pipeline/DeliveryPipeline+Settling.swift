@@ -10,10 +10,10 @@ extension DeliveryPipeline {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
         if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
-        var plan = PublishPlan(verdict, record)
-        if case .conclude(let finalOutcome) = verdict, messages.refusal(finalOutcome, record) != nil {
-            plan.insert(.registration)
+        if messages.hasRegistrations, case .conclude(let finalOutcome) = verdict {
+            record.refusal = messages.refusal(finalOutcome, record)
         }
+        let plan = PublishPlan(verdict, record)
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
@@ -110,6 +110,7 @@ extension PublishPlan {
         case .conclude(let finalOutcome):
             let hasDeadLetter = finalOutcome.deadLetter != nil && !record.delivery.isOversized
             self = hasDeadLetter ? [.deadLetter, .result] : .result
+            if record.refusal != nil { insert(.registration) }
         case .wait: self = .wait
         case .quarantine: self = .quarantine
         case .requeue: self = []

@@ -25,25 +25,30 @@ struct MessageFactory {
         switch (settlement.plan.first, settlement.verdict) {
         case (.result, .conclude(let finalOutcome)): result(finalOutcome, record)
         case (.deadLetter, .conclude(let finalOutcome)): deadLetter(finalOutcome, record)
-        case (.registration, .conclude(let finalOutcome)): registration(finalOutcome, record)
+        case (.registration, .conclude): registration(record)
         case (.wait, .wait(let wait)): self.wait(wait, record)
         case (.quarantine, .quarantine(let waitID)): quarantine(waitID, record)
         default: preconditionFailure("plan does not match its verdict")
         }
     }
 
-    /// Returns the command about the registrations of the device token; nil if the outcome concerns none, or the lane has
-    /// no registrations.
+    /// Whether a refusal of a device token leads to a command.
+    var hasRegistrations: Bool { registrationLimits != nil }
+
+    /// Returns the command about the registrations of the device token; nil if the outcome concerns none, or the lane
+    /// has no registrations.
     func refusal(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> RefusalCommand? {
         // The first delivery of a duplicate has published the command.
-        guard let registrationLimits, !record.isDuplicate else { return nil }
+        guard let registrationLimits, !record.isDuplicate, finalOutcome.tokenState?.isRefused == true else {
+            return nil
+        }
         return RefusalCommand(finalOutcome, record, app: record.bundleID(apps)) {
             TokenParts(of: record.delivery, worker: identity, registrationLimits)
         }
     }
 
-    private func registration(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
-        guard let refusal = refusal(finalOutcome, record) else { preconditionFailure("plan does not match its verdict") }
+    private func registration(_ record: DeliveryRecord) -> OutgoingMessage {
+        guard let refusal = record.refusal else { preconditionFailure("plan does not match its verdict") }
         return refusal.message(exchange: names.registrationsExchange, worker: identity)
     }
 

@@ -35,8 +35,8 @@ final class CommandIntake {
     let consumer: Consumer
     let publisher: Publisher
     let store: CommandStore
-    let metrics: RegistrationMetrics
-    let log: Log
+    private let metrics: RegistrationMetrics
+    private let log: Log
     private let reader: CommandReader
     private let confirmed: ConfirmedPublisher
     private let events: EventRelay
@@ -119,11 +119,10 @@ final class CommandIntake {
     private func review() {
         let now = loop.now
         let limit = Duration.seconds(Self.unacknowledgedSecondsMax)
-        while let oldest = ledger.oldest(), oldest.arrivedAt.duration(to: now.monotonic) >= limit {
-            requeue(oldest)
-            store.removeSettled()
-        }
+        let first = ledger.oldest()
+        while let oldest = ledger.oldest(), oldest.arrivedAt.duration(to: now.monotonic) >= limit { requeue(oldest) }
         let oldest = ledger.oldest()
+        if oldest !== first { store.removeSettled() }
         metrics.oldestCommand(ageMilliseconds: oldest?.ageMilliseconds(now) ?? 0)
         if oldest != nil { scheduleReview() }
     }
@@ -140,7 +139,7 @@ final class CommandIntake {
 
 /// Settling.
 extension CommandIntake {
-    /// Handles the commands of a batch, which are committed: publishes their events and replies, then acknowledges them.
+    /// Handles the commands of a committed batch: publishes their events and replies, then acknowledges them.
     func stored(_ commands: some Sequence<(WaitingCommand, CommandOutcome)>) {
         var stored: [StoredEvent] = []
         var deliveries: [CommandDelivery] = []
@@ -182,11 +181,13 @@ extension CommandIntake {
         refuse(command.delivery, because: violation, command.destination)
     }
 
-    /// Publishes the dead letter of a command, then the reply. The broker itself dead-letters a command whose dead letter
-    /// cannot be published, or whose oversized body was dropped.
+    /// Publishes the dead letter of a command, then the reply. The broker itself dead-letters a command whose dead
+    /// letter cannot be published, or whose oversized body was dropped.
     private func refuse(
         _ delivery: CommandDelivery, because violation: CommandViolation, _ destination: ReplyDestination
     ) {
+        // A requeued command is refused again.
+        guard !delivery.isSettled else { return }
         log.warning(
             .registrationDeadLettered,
             [.deadLetter: .string("\(violation.violationClass.rawValue).\(violation.code)")])
@@ -205,13 +206,13 @@ extension CommandIntake {
 
     /// Publishes a reply if the command asks for one. The delivery remains open until then.
     private func reply(
-        _ body: [UInt8], app: String?, _ delivery: CommandDelivery, _ destination: ReplyDestination
+        _ body: @autoclosure () -> [UInt8], app: String?, _ delivery: CommandDelivery, _ destination: ReplyDestination
     ) {
         // A requeued command is applied and replied to again.
         guard let address = destination.address, !delivery.isSettled else { return }
         delivery.begin()
         let reply = ReplyDelivery(
-            RegistrationMessages.reply(body, to: destination.properties), to: address,
+            RegistrationMessages.reply(body(), to: destination.properties), to: address,
             orElse: (reader.names.resultsExchange, RoutingKey.registration(app: app)))
         replies.publish(reply) { [self] in end(delivery) }
     }
@@ -240,8 +241,8 @@ extension CommandIntake {
         requeueUnstorable()
     }
 
-    /// Requeues the commands that wait for a store that accepts no changes. To be called while the intake stops.
-    private func requeueUnstorable() {
+    /// While the intake stops, requeues the commands that wait for a store that accepts no changes.
+    func requeueUnstorable() {
         guard case .stopping = lifecycle, !store.acceptsWork else { return }
         for command in store.removeWaiting() { requeue(command.delivery) }
     }
@@ -268,6 +269,7 @@ extension CommandIntake {
         lifecycle = .ended
         for delivery in ledger.removeAll() { requeue(delivery) }
         reviewTimer.cancel()
+        metrics.oldestCommand(ageMilliseconds: 0)
         confirmed.end()
         replies.end()
         store.end()

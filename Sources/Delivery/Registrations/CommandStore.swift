@@ -39,8 +39,10 @@ final class CommandStore {
         }
     }
 
+    /// Begins no further work.
     func end() {
         for timer in [collectTimer, retryTimer] { timer.cancel() }
+        availability.end()
         metrics.storeIsUp(false)
     }
 
@@ -74,14 +76,19 @@ final class CommandStore {
 
     /// Handles the end of work: nil if the store performed the work.
     func workEnded(_ fault: StoreFault?) {
-        guard let fault else { return change { $0.succeeded() } }
-        metrics.failed(fault)
-        // The values of the work are faulty, not the store.
-        if fault.code == .data { return }
+        if let fault { metrics.failed(fault) }
+        // After a fault of the code data, the values of the work are faulty, not the store.
+        guard let fault, fault.code != .data else { return change { $0.succeeded() } }
         let now = loop.now.monotonic
         change { $0.failed(fault, now: now) }
-        if let retryAt = availability.retryAt {
-            retryTimer.arm(at: retryAt, for: self) { store in store.change { $0.retry(now: store.loop.now.monotonic) } }
+        scheduleRetry()
+    }
+
+    private func scheduleRetry() {
+        guard let retryAt = availability.retryAt else { return }
+        retryTimer.arm(at: retryAt, for: self) { store in
+            store.change { $0.retry(now: store.loop.now.monotonic) }
+            store.scheduleRetry()
         }
     }
 
@@ -125,7 +132,7 @@ final class CommandStore {
             intake?.refuse(faulty, because: fault)
         }
         workEnded(fault)
-        write()
+        if acceptsWork { write() } else { intake?.requeueUnstorable() }
     }
 
     private func change(_ change: (inout StoreAvailability) -> Void) {

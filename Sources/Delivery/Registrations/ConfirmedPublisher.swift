@@ -19,11 +19,10 @@ final class ConfirmedPublisher {
     private var failureChanged: () -> Void = {}
 
     init(
-        _ publisher: Publisher, metrics: MetricsRegistry, log: Log,
+        _ publisher: Publisher, repeats: Counter, log: Log,
         completeRemedy: @escaping @Sendable (String) -> String
     ) {
-        (self.publisher, self.log, self.completeRemedy) = (publisher, log, completeRemedy)
-        repeats = LaneCounters.publishRepeats(metrics)
+        (self.publisher, self.repeats, self.log, self.completeRemedy) = (publisher, repeats, log, completeRemedy)
     }
 
     /// - Parameter failureChanged: Called when `failure` appears or disappears.

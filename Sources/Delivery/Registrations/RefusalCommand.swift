@@ -6,7 +6,9 @@ import Registrations
 
 /// The registration command that a lane publishes after APNs refused a device token: `prune` for an unregistered token,
 /// `suspect` for a token that may be wrong.
-struct RefusalCommand {
+///
+/// A class, so that a record without a refusal stores only an empty reference.
+final class RefusalCommand {
     /// The reason in a command if APNs sent none.
     private static let noReason = "-"
 
@@ -20,7 +22,7 @@ struct RefusalCommand {
     ///
     /// - Parameter parts: The parts of the request that determine the kind and the scope.
     init?(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord, app: String?, parts: () -> TokenParts?) {
-        guard let state = finalOutcome.tokenState, state != .valid, let answer = finalOutcome.answer,
+        guard let state = finalOutcome.tokenState, state.isRefused, let answer = finalOutcome.answer,
             case .device(let token) = record.target, let app, let environment = record.environment, let parts = parts()
         else { return nil }
         let address = TokenAddress(
@@ -33,8 +35,8 @@ struct RefusalCommand {
         (self.app, messageID) = (app, record.messageID)
     }
 
-    /// Returns the time of the refusal. If APNs did not send the time at which the token ended, a registration after the
-    /// push must remain.
+    /// Returns the time of the refusal. If APNs did not send the time at which the token ended, a registration after
+    /// the push must remain.
     private static func timestamp(
         _ state: TokenState, _ answer: FinalOutcome.Answer, _ record: DeliveryRecord
     ) -> Int64 {
@@ -66,8 +68,8 @@ struct TokenParts {
 
     /// Reads a request; nil if its push type has no kind of token, or its scope is unknown.
     ///
-    /// The scope is in the payload, in a request to a user, or in the header that a worker wrote into the request to one
-    /// of the user's devices.
+    /// The scope is in the payload, in a request to a user, or in the header that a worker wrote into the request to
+    /// one of the user's devices.
     init?(of delivery: IncomingMessage, worker: WorkerIdentity, _ limits: JSONLimits) {
         guard let document = try? JSONDocument(delivery.body, limits: limits) else { return nil }
         let request = CloudEvent.request(in: document.root)

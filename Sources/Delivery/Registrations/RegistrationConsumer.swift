@@ -68,18 +68,19 @@ public final class RegistrationConsumer: @unchecked Sendable {
         var configuration = ConsumerConfiguration(queue: names.registrationsQueue, prefetch: Self.prefetch)
         configuration.messageBytesMax = ReceivedCommand.bytesMax
         let registrationMetrics = RegistrationMetrics(metrics)
+        let repeats = LaneCounters.publishRepeats(metrics)
         let publisher = Publisher(on: publishing)
         let store = CommandStore(
             writer, loop: consuming.loop, devicesPerUserMax: devicesPerUserMax, metrics: registrationMetrics, log: log,
             completeRemedy: completeRemedy)
-        let confirmed = ConfirmedPublisher(publisher, metrics: metrics, log: log, completeRemedy: completeRemedy)
+        let confirmed = ConfirmedPublisher(publisher, repeats: repeats, log: log, completeRemedy: completeRemedy)
         let events = EventRelay(confirmed, store, exchange: names.resultsExchange, registrationMetrics)
         intake = CommandIntake(
             consumer: Consumer(on: consuming, configuration: configuration), publisher: publisher,
             reader: CommandReader(names: names, replyPrefix: replyPrefix, environment: environment), store: store,
             confirmed: confirmed, events: events,
             replies: ReplyQueue(
-                publisher, admin: BrokerAdmin(on: consuming), metrics: metrics, log: log,
+                publisher, admin: BrokerAdmin(on: consuming), repeats: repeats, log: log,
                 completeRemedy: completeRemedy),
             metrics: registrationMetrics, log: log, worker: worker)
         maintenance = StoreMaintenance(store, intake)
@@ -87,6 +88,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
             of: "registrations ", queues: [names.registrationsQueue], completeRemedy: completeRemedy)
     }
 
+    /// Connects to the broker and to the store, and consumes commands until `close`.
     public func start() {
         for connection in [consuming, publishing] { connection.start(BrokerEvents(self)) }
         publisher.start(BrokerEvents(self))
@@ -127,6 +129,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
             consumers: [consumer.status], now: loop.now.monotonic, log)
     }
 
+    /// The present state of the consumer.
     public var status: Status {
         Status(
             isConsuming: consumer.status == .ready, isPublishing: publisher.status == .ready,

@@ -26,13 +26,13 @@ final class ReplyQueue: @unchecked Sendable {
     ///
     /// - Parameter admin: The admin that checks whether a consumer exists, as for `ReplyPublisher`.
     init(
-        _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
+        _ publisher: Publisher, admin: BrokerAdmin, repeats: Counter, log: Log,
         completeRemedy: @escaping @Sendable (String) -> String
     ) {
         (loop, self.admin) = (publisher.loop, admin)
         publishers = (0..<Self.publishesMax).map { _ in
             ReplyPublisher(
-                publisher, admin: admin, metrics: metrics, log: log, returnedEvent: nil,
+                publisher, admin: admin, repeats: repeats, log: log, returnedEvent: nil,
                 completeRemedy: completeRemedy)
         }
         idle = Array(publishers.indices)

@@ -9,16 +9,18 @@ struct StoreAvailability {
     static let retryMillisecondsMax: Int64 = 30_000
 
     private enum State {
-        /// The writer has not been ready. To: available, disconnected.
+        /// The writer has not been ready. To: available, disconnected, ended.
         case starting
-        /// To: disconnected, failing.
+        /// To: disconnected, failing, ended.
         case available
-        /// The writer is not ready. To: available.
+        /// The writer is not ready. To: available, ended.
         case disconnected(StoreFault)
-        /// Work failed, and the writer is ready. To: trying, disconnected.
+        /// Work failed, and the writer is ready. To: trying, disconnected, ended.
         case failing(StoreFault, retryAt: MonotonicTime, delay: Int64)
-        /// The next work shows whether the fault lasts. To: available, failing, disconnected.
+        /// The next work shows whether the fault lasts. To: available, failing, disconnected, ended.
         case trying(StoreFault, delay: Int64)
+        /// The consumer has ended.
+        case ended
     }
 
     private var state = State.starting
@@ -26,14 +28,14 @@ struct StoreAvailability {
     var acceptsWork: Bool {
         switch state {
         case .available, .trying: true
-        case .starting, .disconnected, .failing: false
+        case .starting, .disconnected, .failing, .ended: false
         }
     }
 
     /// The fault that prevents changes, also while the next work is tried; nil without a fault.
     var fault: StoreFault? {
         switch state {
-        case .starting, .available: nil
+        case .starting, .available, .ended: nil
         case .disconnected(let fault), .failing(let fault, _, _), .trying(let fault, _): fault
         }
     }
@@ -45,6 +47,7 @@ struct StoreAvailability {
 
     /// Handles a report of the writer: nil if the writer became ready.
     mutating func writerChanged(_ fault: StoreFault?) {
+        if case .ended = state { return }
         state = fault.map { .disconnected($0) } ?? .available
     }
 
@@ -59,7 +62,7 @@ struct StoreAvailability {
         let delay: Int64
         switch state {
         // The writer reports when it is ready.
-        case .starting, .disconnected: return
+        case .starting, .disconnected, .ended: return
         // Other work failed for the same reason.
         case .failing: return
         case .available: delay = Self.retryMilliseconds
@@ -73,4 +76,7 @@ struct StoreAvailability {
         guard case .failing(let fault, let retryAt, let delay) = state, retryAt <= now else { return }
         state = .trying(fault, delay: delay)
     }
+
+    /// Accepts no further work.
+    mutating func end() { state = .ended }
 }

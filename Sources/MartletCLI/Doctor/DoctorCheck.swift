@@ -7,13 +7,12 @@ struct DoctorCheck: Sendable {
     let secondsMax: Int
     /// The function that performs the check. It returns the last lines, and passes earlier lines to
     /// `DoctorFindings.found`.
-    let perform: @Sendable (DoctorContext, EventLoop, DoctorFindings) async -> [DoctorLine]
+    let perform: @Sendable (DoctorContext, EpollLoop, DoctorFindings) async -> [DoctorLine]
 
     /// All checks, in the order in which they start.
     static let all: [DoctorCheck] = [
         .libraries, .configuration, .files, .keys, .schemas, .broker, .permissions, .topology, .deliveryLimits, .queues,
-        .apns,
-        .clock,
+        .registrations, .apns, .clock,
     ]
 
     static let nameWidth = 15
@@ -22,7 +21,7 @@ struct DoctorCheck: Sendable {
     ///
     /// - Parameter write: called for each line as soon as it is found.
     func lines(
-        _ context: DoctorContext, on loop: EventLoop, write: @escaping (DoctorLine) -> Void = { _ in }
+        _ context: DoctorContext, on loop: EpollLoop, write: @escaping (DoctorLine) -> Void = { _ in }
     ) async -> [DoctorLine] {
         let findings = DoctorFindings(loop: loop, write: write)
         return await withUnsafeContinuation { continuation in

@@ -4,12 +4,15 @@ import EventLoop
 /// `PostgresConnectionMachine` and `StatementPipeline` decide.
 final class PostgresSession: ByteStreamHandler {
     /// Sets parameters for the session, and reads whether it accepts writes. Parameters of the login would be shorter,
-    /// but PgBouncer refuses them. The isolation level is set because a database or role may have another default.
+    /// but PgBouncer refuses them.
+    ///
+    /// A plan that is made while a table is small remains while the table grows, so that it must not read whole tables.
+    /// A database or role may have another default of the isolation level.
     private static let configure = """
         SELECT current_setting('transaction_read_only'), set_config('search_path', '', false),
         set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
         set_config('idle_in_transaction_session_timeout', $3, false),
-        set_config('plan_cache_mode', 'force_generic_plan', false),
+        set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false),
         set_config('default_transaction_isolation', 'read committed', false)
         """
 

@@ -8,7 +8,7 @@ enum PostgresChangeStatements {
             """
             INSERT INTO martlet.app (id, bundle_id)
             SELECT (SELECT coalesce(max(id), 0) FROM martlet.app) + row_number() OVER (ORDER BY name), name
-            FROM unnest($1) AS name WHERE NOT EXISTS (SELECT FROM martlet.app WHERE bundle_id = name)
+            FROM unnest($1) AS name WHERE NOT EXISTS (SELECT FROM martlet.app a WHERE a.bundle_id = name)
             ON CONFLICT DO NOTHING
             """, [.textArray])
     }

@@ -3,9 +3,9 @@ import Registrations
 
 /// The advisory locks of a store. A lock on rows does not exclude that two sessions insert rows of one user or device.
 enum PostgresLocks {
-    /// The number of locks of a store. The server has memory for some thousands of locks in all. Keys that share a lock
-    /// keep large batches of several sessions below this bound: a batch of 1,300 keys meets a lock of another one early
-    /// on, and waits with few locks. Small batches rarely meet.
+    /// The number of locks of a store. A lock for each key would exhaust the server's memory for locks: by default, ten
+    /// full batches fit. Keys that share a lock prevent this: a full batch meets a lock of another one after some 50
+    /// locks, and waits. Small batches rarely meet.
     static let stripesMax: Int32 = 65_536
     /// The first number of each lock.
     static let namespace: Int32 = 0x4D_52_54_4C

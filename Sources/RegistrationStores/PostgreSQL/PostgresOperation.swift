@@ -9,7 +9,6 @@ class PostgresOperation {
     let context: PostgresWriterContext
     private var machine = PostgresTransactionMachine()
     private var transaction: PostgresTransaction?
-    private var refusal: StoreFault?
 
     init(_ context: PostgresWriterContext) {
         self.context = context
@@ -58,8 +57,7 @@ class PostgresOperation {
         do throws(CryptoError) {
             perform(machine.found(try decide(), hasNewApps: !newApps.isEmpty))
         } catch {
-            refusal = StoreFault(error)
-            perform(machine.found(.impossible, hasNewApps: false))
+            perform(machine.found(.impossible(StoreFault(error)), hasNewApps: false))
         }
     }
 
@@ -71,8 +69,7 @@ class PostgresOperation {
             case .write: write()
             case .rollBack: transaction?.rollBack()
             case .complete: complete()
-            case .refuse: if let refusal { fail(refusal) }
-            case .fail(let error): fail(StoreFault(error))
+            case .fail(let fault): fail(fault)
             }
         }
     }
@@ -80,12 +77,13 @@ class PostgresOperation {
     private func number() {
         var parameters = PostgresParameters()
         parameters.append(array: newApps)
-        let receiver = PostgresClosureReceiver<Void> { [self] result in
-            switch result {
-            case .success: perform(machine.numbered())
-            case .failure(let error): perform(machine.failed(error, hasNewApps: !newApps.isEmpty))
-            }
-        } read: { _ in }
+        let receiver = PostgresClosureReceiver<Void>(
+            { [self] result in
+                switch result {
+                case .success: perform(machine.numbered())
+                case .failure(let error): perform(machine.failed(error, hasNewApps: !newApps.isEmpty))
+                }
+            }, read: { _ in })
         do throws(PostgresError) {
             try context.connection.connection.execute(
                 PostgresWriterStatement.numberApps.rawValue, parameters, receiver: receiver)
@@ -106,8 +104,7 @@ class PostgresOperation {
             do throws(CryptoError) {
                 try addReads(to: transaction)
             } catch {
-                refusal = StoreFault(error)
-                perform(machine.found(.impossible, hasNewApps: false))
+                perform(machine.found(.impossible(StoreFault(error)), hasNewApps: false))
             }
         } catch {
             perform(machine.failed(error, hasNewApps: false))

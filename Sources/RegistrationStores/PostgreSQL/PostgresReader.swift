@@ -21,7 +21,7 @@ public final class PostgresReader: RegistrationReader {
             loop: loop, url: url, password: password,
             statements: PostgresReaderStatement.allCases.map(\.prepared),
             versionStatement: PostgresReaderStatement.version.rawValue)
-        (index, coder) = try RegistrationKeys.parts(of: keys)
+        (index, coder) = try keys.makeIndexAndCoder()
     }
 
     /// The number of rows that could not be decrypted.
@@ -58,9 +58,9 @@ extension RegistrationKeys {
     /// Returns the objects that use the keys.
     ///
     /// - Throws: ``StoreFault`` if OpenSSL fails.
-    static func parts(of keys: RegistrationKeys) throws(StoreFault) -> (BlindIndex, RowCoder) {
+    func makeIndexAndCoder() throws(StoreFault) -> (BlindIndex, RowCoder) {
         do throws(CryptoError) {
-            return (try BlindIndex(keys), try RowCoder(keys))
+            return (try BlindIndex(self), try RowCoder(self))
         } catch {
             throw StoreFault(error)
         }

@@ -9,18 +9,20 @@ enum PostgresReaderStatement: Int, CaseIterable {
         switch self {
         case .version: PreparedStatement(PostgresVersion.sql)
         case .lookUp:
-            // LATERAL with LIMIT makes the plan a nested loop, regardless of statistics.
+            // LATERAL with LIMIT makes the plan a nested loop, regardless of statistics. Columns are qualified: without
+            // a column, its name would be that of the query.
             PreparedStatement(
                 """
                 SELECT q.n, r.token_key, r.slot, r.registered_at, r.key_id, r.ciphertext
                 FROM unnest($1, $2, $3, $4, $5)
                 WITH ORDINALITY AS q(user_key, environment, kind, scope_key, token_key, n)
                 CROSS JOIN LATERAL (
-                  SELECT token_key, slot, registered_at, key_id, ciphertext FROM martlet.registration
-                  WHERE user_key = q.user_key AND environment = q.environment AND kind = q.kind
-                  AND scope_key IS NOT DISTINCT FROM q.scope_key AND (q.token_key IS NULL OR token_key = q.token_key)
-                  AND suspicions < $6 AND (expires_at IS NULL OR expires_at > $7)
-                  ORDER BY token_key, slot LIMIT $8) r
+                  SELECT d.token_key, d.slot, d.registered_at, d.key_id, d.ciphertext FROM martlet.registration d
+                  WHERE d.user_key = q.user_key AND d.environment = q.environment AND d.kind = q.kind
+                  AND d.scope_key IS NOT DISTINCT FROM q.scope_key
+                  AND (q.token_key IS NULL OR d.token_key = q.token_key)
+                  AND d.suspicions < $6 AND (d.expires_at IS NULL OR d.expires_at > $7)
+                  ORDER BY d.token_key, d.slot LIMIT $8) r
                 """, [.uuidArray, .int2Array, .int2Array, .uuidArray, .uuidArray, .int2, .int8, .int8])
         }
     }
@@ -75,7 +77,8 @@ enum PostgresWriterStatement: Int, CaseIterable {
         case .claimEvents: PostgresMaintenanceStatements.claimEvents
         case .pageEnd: PostgresPageStatements.pageEnd
         case .pageOfAll: PostgresPageStatements.page("", [])
-        case .pageOfApp: PostgresPageStatements.page("AND (token_key, slot) <= ($4, $5) AND app = $6", [.uuid, .uuid, .int2])
+        case .pageOfApp:
+            PostgresPageStatements.page("AND (token_key, slot) <= ($4, $5) AND app = $6", [.uuid, .uuid, .int2])
         case .pageOfUser: PostgresPageStatements.page("AND user_key = ANY($4)", [.uuidArray])
         case .lockOtherKeys: PostgresPageStatements.lockPage("AND user_key IS NOT NULL AND key_id <> $5", .int2)
         case .lockSuspected: PostgresPageStatements.lockPage("AND suspicions > 0 AND app = $5", .int2)

@@ -7,9 +7,10 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private enum State {
         /// To: connecting, closed.
         case idle
-        /// nil before the first failure. To: checking, closed.
+        /// With the fault that was reported last; nil before the first failure. To: checking, closed.
         case connecting(StoreFault?)
-        /// Reads the version of the schema. To: ready, unsuitable, connecting, closed.
+        /// Reads the version of the schema, with the fault that was reported last. To: ready, unsuitable, connecting,
+        /// closed.
         case checking(StoreFault?)
         /// To: connecting, closed.
         case ready
@@ -21,8 +22,7 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     /// The time between two checks of a schema that cannot be used.
     static let checkIntervalSeconds = 5
     private static let starting = StoreFault(
-        .unreachable, "cannot use the registration store: the connection to PostgreSQL is not ready; wait, or check the "
-            + "server")
+        .unreachable, "cannot use the registration store: the connection to PostgreSQL is not ready; check the server")
     private static let closed = StoreFault(
         .unreachable, "cannot use the registration store: its connection is closed; restart the worker")
 
@@ -102,11 +102,8 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private func check() {
         state = .checking(lastFault)
         do throws(PostgresError) {
-            try connection.execute(
-                versionStatement, PostgresParameters(),
-                receiver: PostgresClosureReceiver { [self] result in checked(result) } read: { rows throws(PostgresError) in
-                    try PostgresVersion(rows)
-                })
+            let receiver = PostgresClosureReceiver({ [self] result in checked(result) }, read: PostgresVersion.init)
+            try connection.execute(versionStatement, PostgresParameters(), receiver: receiver)
         } catch {
             checked(.failure(error))
         }

@@ -27,20 +27,19 @@ final class PostgresTransaction {
         state = .open(report)
     }
 
-    /// Adds a statement. Its rows reach `read`, an error of which fails the transaction.
+    /// Adds a statement. Before `commit`, its rows reach `read`, an error of which fails the transaction.
     func execute(
         _ statement: PostgresWriterStatement, _ parameters: PostgresParameters,
         _ read: @escaping (borrowing PostgresRows) throws(PostgresError) -> Void = { _ in }
     ) {
         guard case .open(let report) = state else { return }
-        let receiver = PostgresClosureReceiver { [self] result in
-            if case .failure(let error) = result { fail(error) }
-        } read: { [self] rows throws(PostgresError) in
-            switch state {
-            case .open, .committing: try read(rows)
-            case .ended: break
-            }
-        }
+        let receiver = PostgresClosureReceiver<Void>(
+            { [self] result in
+                if case .failure(let error) = result { fail(error) }
+            },
+            read: { [self] rows throws(PostgresError) in
+                if case .open = state { try read(rows) }
+            })
         do throws(PostgresError) {
             try connection.execute(statement.rawValue, parameters, in: transaction, receiver: receiver)
         } catch {
@@ -53,7 +52,7 @@ final class PostgresTransaction {
     func commit() {
         guard case .open(let report) = state else { return }
         state = .committing(report)
-        let receiver = PostgresClosureReceiver<Void> { [self] result in end(result) } read: { _ in }
+        let receiver = PostgresClosureReceiver<Void>({ [self] result in end(result) }, read: { _ in })
         do throws(PostgresError) {
             try connection.commit(transaction, receiver: receiver)
         } catch {

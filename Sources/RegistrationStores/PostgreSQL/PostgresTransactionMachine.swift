@@ -1,4 +1,5 @@
 import PostgreSQL
+import Registrations
 
 /// Decides the steps of a transaction that reads rows, decides changes, and writes them. Pure.
 struct PostgresTransactionMachine {
@@ -21,7 +22,7 @@ struct PostgresTransactionMachine {
         case unchanged
         case changed
         /// The change cannot be made.
-        case impossible
+        case impossible(StoreFault)
     }
 
     enum Action: Hashable {
@@ -34,13 +35,13 @@ struct PostgresTransactionMachine {
         /// Ends the transaction without changes. The next actions do not wait for it.
         case rollBack
         case complete
-        /// Reports the fault of the change that cannot be made.
-        case refuse
-        case fail(PostgresError)
+        case fail(StoreFault)
     }
 
-    private static let changedApps = PostgresError(
-        .unreachable, "apps appeared during \(PostgresRepeats.repeatsMax + 1) attempts of one transaction")
+    private static let changedApps = StoreFault(
+        .unreachable,
+        "cannot use the registration store: new apps appeared during \(PostgresRepeats.repeatsMax + 1) attempts of one "
+            + "transaction; the worker repeats it later")
 
     private(set) var state = State.idle
     private var repeats = PostgresRepeats()
@@ -65,7 +66,7 @@ struct PostgresTransactionMachine {
             guard repeats.next() else { return [.rollBack] + end(.fail(Self.changedApps)) }
             return [.rollBack] + start(hasNewApps: hasNewApps)
         case .unchanged: return [.rollBack] + end(.complete)
-        case .impossible: return [.rollBack] + end(.refuse)
+        case .impossible(let fault): return [.rollBack] + end(.fail(fault))
         case .changed:
             state = .writing
             return [.write]
@@ -81,7 +82,7 @@ struct PostgresTransactionMachine {
         switch state {
         case .idle, .ended: return []
         case .numbering, .reading, .writing:
-            return repeats.repeats(after: error) ? start(hasNewApps: hasNewApps) : end(.fail(error))
+            return repeats.repeats(after: error) ? start(hasNewApps: hasNewApps) : end(.fail(StoreFault(error)))
         }
     }
 

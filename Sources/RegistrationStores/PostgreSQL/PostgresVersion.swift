@@ -8,7 +8,7 @@ public struct PostgresVersion: Sendable, Hashable {
     /// The oldest version of this module's schema that can use the database.
     public var oldestReader: Int
 
-    public init(version: Int, oldestReader: Int) {
+    init(version: Int, oldestReader: Int) {
         (self.version, self.oldestReader) = (version, oldestReader)
     }
 

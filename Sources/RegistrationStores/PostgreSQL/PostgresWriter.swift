@@ -18,7 +18,7 @@ public final class PostgresWriter: RegistrationWriter {
             loop: loop, url: url, password: password,
             statements: PostgresWriterStatement.allCases.map(\.prepared),
             versionStatement: PostgresWriterStatement.version.rawValue)
-        let (index, coder) = try RegistrationKeys.parts(of: keys)
+        let (index, coder) = try keys.makeIndexAndCoder()
         context = PostgresWriterContext(connection: connection, index: index, coder: coder)
     }
 

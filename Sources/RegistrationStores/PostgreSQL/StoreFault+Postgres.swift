@@ -8,6 +8,11 @@ extension StoreFault {
 
     /// The fault of a statement or connection. Its sentence contains no message of the server, which could quote values.
     init(_ error: PostgresError) {
+        // Its message names the remedy.
+        guard error.code != .unavailable else {
+            self.init(.refused, error.message)
+            return
+        }
         let (code, remedy) = Self.classification(of: error)
         self.init(
             code, "cannot use the registration store: \(error.message); \(remedy)",
@@ -25,12 +30,11 @@ extension StoreFault {
 
     private static func classification(of error: PostgresError) -> (Code, remedy: String) {
         switch error.code {
-        case .unavailable: return (.unreachable, "install the package libpq5")
         case .invalidURL: return (.refused, "correct registrations.store")
         case .tls: return (.refused, "check sslrootcert and the server's certificate")
         case .passwordMissing: return (.refused, "configure the password of the store")
-        case .server, .unreachable, .timedOut, .readOnly, .transactionFailed, .queueFull, .unexpectedResult,
-            .protocolViolation, .closed:
+        case .server, .unavailable, .unreachable, .timedOut, .readOnly, .transactionFailed, .queueFull,
+            .unexpectedResult, .protocolViolation, .closed:
             return classification(of: error.outcome)
         }
     }
@@ -38,7 +42,7 @@ extension StoreFault {
     private static func classification(of outcome: SQLState.Outcome) -> (Code, remedy: String) {
         switch outcome {
         case .unreachable: (.unreachable, "check the server and the network")
-        case .refused: (.refused, "check user, password and pg_hba.conf")
+        case .refused: (.refused, "correct the login in the configuration or at the server")
         case .full:
             (
                 .refused,

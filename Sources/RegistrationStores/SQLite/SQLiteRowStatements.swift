@@ -2,7 +2,7 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The statements of the table `registration`, but those of lookups.
+/// The statements of the table `registration`, except those of lookups.
 struct SQLiteRowStatements {
     /// Less than each key of a row.
     private static let lowest = Registration.Key(token: Registration.Key.unshared)

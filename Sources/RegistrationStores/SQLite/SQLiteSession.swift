@@ -2,8 +2,8 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The work of a store on one connection: statements, keys and encryption. Used on the thread of its file. Each function
-/// runs within a transaction of the thread.
+/// The work of a store on one connection: statements, keys and encryption. Used on the thread of its file. Each
+/// function runs within a transaction of the thread.
 final class SQLiteSession {
     let index: BlindIndex
     let coder: RowCoder
@@ -24,7 +24,9 @@ final class SQLiteSession {
         apps = try SQLiteAppStatements(file)
     }
 
-    /// Runs `body`, and gives its error the meaning that it has for a job.
+    /// Runs `body`, whose errors become errors of a job.
+    ///
+    /// - Throws: ``SQLiteError`` of code `value` if the input is faulty; `memory` if OpenSSL fails.
     static func withCrypto<Value>(_ body: () throws(CryptoError) -> Value) throws(SQLiteError) -> Value {
         do throws(CryptoError) {
             return try body()
@@ -36,7 +38,7 @@ final class SQLiteSession {
         }
     }
 
-    /// A row and what it means.
+    /// A row and its registration.
     typealias Stored = (row: StoredRow, registration: Registration)
 
     /// Returns the registrations with these keys. Rows of a newer version of Martlet are missing.
@@ -51,6 +53,7 @@ final class SQLiteSession {
         return found
     }
 
+    /// Returns nil if a newer version of Martlet wrote the row.
     func stored(_ row: StoredRow, _ apps: SQLiteAppStatements.Apps) -> Stored? {
         guard let app = apps.names[row.app], let registration = coder.registration(of: row, app: app) else {
             return nil
@@ -58,7 +61,7 @@ final class SQLiteSession {
         return (row, registration)
     }
 
-    /// Writes the changes of a batch, but its events.
+    /// Writes the rows and marks of a change.
     func write(
         _ change: RegistrationRules.Change, replacing stored: [Registration.Key: Stored],
         _ apps: inout SQLiteAppStatements.Apps

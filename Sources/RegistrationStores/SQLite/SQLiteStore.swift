@@ -14,8 +14,8 @@ public final class SQLiteStore: Sendable {
     ///
     /// - Parameters:
     ///   - path: The absolute path of the file.
-    ///   - access: `readWrite` for a worker. `readOnly` for a command that runs beside a worker: its writers read pages,
-    ///     and refuse changes.
+    ///   - access: `readWrite` for a worker. `readOnly` for a command that runs beside a worker: its writers read
+    ///     pages, and refuse changes.
     public init(path: String, keys: RegistrationKeys, access: SQLiteFile.Access = .readWrite) {
         self.path = path
         reading = SharedSQLiteThread(path, .readOnly, keys)
@@ -28,12 +28,12 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Returns a reader that is used on `loop`. It becomes ready once the file exists, with the version of this program:
-    /// start the writer of a worker first.
+    /// Returns a reader that is used on `loop`. It becomes ready once the file exists with the version of this program.
+    /// A worker starts its writer first, which creates and migrates the file.
     public func reader(on loop: EventLoop) -> RegistrationReader { SQLiteReader(reading, on: loop) }
 
-    /// Returns a writer that is used on `loop`. It creates and migrates the file. While another process writes to the
-    /// file, the writer does not become ready.
+    /// Returns a writer that is used on `loop`. While another process writes to the file, the writer does not become
+    /// ready.
     public func writer(on loop: EventLoop) -> RegistrationWriter {
         SQLiteWriter(writing, refusal: refusal, on: loop)
     }

@@ -13,18 +13,26 @@ final class SQLiteThreadLink {
         case idle
         /// Jobs wait for the file. Next: `open`, `waiting` or `closed`.
         case opening(Thread)
-        /// Next: `closed`.
+        /// Jobs run. Errors of jobs do not close the file. Next: `closed`.
         case open(Thread)
         /// The file cannot be opened. Next: `opening` or `closed`.
         case waiting(TimerToken, StoreFault)
         case closed
     }
 
+    /// Minimum delay before an attempt to open the file again.
+    static let reopenMillisecondsMin = 50
+    /// Maximum delay after the first failure. It doubles with each further one.
+    static let reopenMilliseconds = 100
+    /// Maximum delay.
+    static let reopenMillisecondsMax = 5000
+
     let loop: EventLoop
     private let shared: SharedSQLiteThread
     private var state = State.idle
     private var backoff = Backoff(
-        least: .milliseconds(50), first: .milliseconds(100), longest: .seconds(5), healthyAfter: .seconds(10))
+        least: .milliseconds(reopenMillisecondsMin), first: .milliseconds(reopenMilliseconds),
+        longest: .milliseconds(reopenMillisecondsMax), healthyAfter: .zero)
     private var onChange: ((StoreFault?) -> Void)?
     /// Jobs that were not handed back.
     private var jobCount = 0
@@ -83,7 +91,6 @@ final class SQLiteThreadLink {
             wait(after: fault)
         } else {
             state = .open(thread)
-            backoff.becameReady(now: loop.now.monotonic)
             onChange?(nil)
         }
     }

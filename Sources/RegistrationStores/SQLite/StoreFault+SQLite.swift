@@ -11,7 +11,7 @@ extension StoreFault {
         case .interrupted, .closed: (code, remedy) = (.unreachable, "wait until the worker opens the file again")
         case .queueFull: (code, remedy) = (.unreachable, "move the file to a faster disk if this persists")
         case .unavailable, .full, .readOnly: code = .refused
-        case .cannotOpen: (code, remedy) = (.refused, "give this user the right to open the file")
+        case .cannotOpen: (code, remedy) = (.refused, "check that the file exists and that this user may open it")
         case .inputOutput: (code, remedy) = (.refused, "check the disk and its file system")
         case .memory: (code, remedy) = (.refused, "give the worker more memory")
         case .foreign, .newerVersion, .olderVersion, .corrupt: code = .schema

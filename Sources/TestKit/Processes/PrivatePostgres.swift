@@ -101,6 +101,13 @@ package actor PrivatePostgres {
             ])
     }
 
+    /// Returns the lines of a database's dump by `pg_dump`.
+    package func dump(database: String) async throws(ProcessError) -> [String] {
+        try await PostgresPrograms.run(
+            "pg_dump",
+            ["--host", directory, "--port", "\(port)", "--username", Self.administrator, "--dbname", database])
+    }
+
     /// Starts the stopped or killed server on the same port.
     package func start() async throws(ProcessError) {
         let places = [

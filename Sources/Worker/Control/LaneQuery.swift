@@ -1,7 +1,7 @@
 import EventLoop
 
-/// A query to several lanes, and to the consumer of registration commands. The query ends when all have answered or the
-/// timeout has passed.
+/// A query to several sources: to lanes, or to lanes and the consumer of registration commands. The query ends when all
+/// sources have answered or the timeout has passed.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
@@ -15,21 +15,20 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// The receiver of the answers; nil once the query has ended.
     private var completion: (([Answer?]) -> Void)?
 
-    /// Sends the query to lanes. Calls `completion` with an answer for each lane: nil if the lane was skipped or has
-    /// not answered in time. A source of another type is queried like a lane.
+    /// Sends the query. Calls `completion` with an answer for each source: nil if the source was skipped or has not
+    /// answered in time.
     ///
-    /// - Parameter lanes: the lanes to query; nil in place of a lane to skip. Skip stalled lanes: their loops would
-    ///   accumulate queries.
-    static func send<Lane>(
-        to lanes: [Lane?], on loop: EventLoop,
-        _ request: (Lane, @escaping @Sendable (Answer) -> Void) -> Void,
+    /// - Parameter sources: nil in place of a source to skip. Skip stalled lanes: their loops would accumulate queries.
+    static func send<Source>(
+        to sources: [Source?], on loop: EventLoop,
+        _ request: (Source, @escaping @Sendable (Answer) -> Void) -> Void,
         then completion: @escaping ([Answer?]) -> Void
     ) {
-        let query = LaneQuery(lanes.map { $0 != nil }, on: loop, completion)
+        let query = LaneQuery(sources.map { $0 != nil }, on: loop, completion)
         guard query.waiting > 0 else { return query.end() }
         query.timer = loop.schedule(after: .milliseconds(answerMillisecondsMax)) { query.end() }
-        for case (let index, let lane?) in lanes.enumerated() {
-            request(lane) { answer in loop.post { query.answered(answer, by: index) } }
+        for case (let index, let source?) in sources.enumerated() {
+            request(source) { answer in loop.post { query.answered(answer, by: index) } }
         }
     }
 
@@ -40,9 +39,9 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
         waiting = areQueried.count { $0 }
     }
 
-    private func answered(_ answer: Answer, by lane: Int) {
-        guard completion != nil, answers[lane] == nil else { return }
-        answers[lane] = answer
+    private func answered(_ answer: Answer, by source: Int) {
+        guard completion != nil, answers[source] == nil else { return }
+        answers[source] = answer
         waiting -= 1
         if waiting == 0 { end() }
     }

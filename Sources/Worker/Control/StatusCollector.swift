@@ -22,8 +22,8 @@ final class StatusCollector {
         startedAt = environment.loop.now.monotonic
     }
 
-    /// Queries the consumer of registration commands, the lanes in force and the retired lanes, then calls `answer` with
-    /// the status.
+    /// Queries the consumer of registration commands, the lanes in force and the retired lanes, then calls `answer`
+    /// with the status.
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([StatusSource.Answer?]) -> Void = { [self] answers in

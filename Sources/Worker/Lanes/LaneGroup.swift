@@ -103,8 +103,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Stops consuming, settles the deliveries, and ends the lanes and the consumers of commands. The process continues.
-    /// Returns the events that follow immediately.
+    /// Stops consuming, settles the deliveries, and ends the lanes and the consumers of commands. The process
+    /// continues. Returns the events that follow immediately.
     func finish(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) -> [Event] {
         if !isStarted { lanes = lanes.map { _ in .ended } }
         for lane in undrained { lane.finish(deadlineSeconds: deadlineSeconds) }

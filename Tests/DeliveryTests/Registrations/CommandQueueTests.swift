@@ -57,7 +57,8 @@ import Testing
         #expect(batch(queue.next(now: later)) == [2])
     }
 
-    @Test(arguments: [0, 1, 100, 255]) func `A refused batch is divided until the faulty command is alone`(faulty: Int) {
+    @Test(arguments: [0, 1, 100, 255]) func `A refused batch is divided until the faulty command is alone`(faulty: Int)
+    {
         var queue = queue(0..<CommandBatch.commandsMax)
         var written: [Int] = []
         var refused: [Int] = []

@@ -41,13 +41,7 @@ final class RegistrationHarness {
         (broker, store, writer, service) = try loop.enter {
             let broker = ScriptedBroker(loop: loop)
             Topology(names: names).declare(at: broker)
-            broker.declareExchange(names.registrationsExchange, .topic)
-            broker.declareQueue(
-                names.registrationsQueue,
-                arguments: ["x-dead-letter-exchange": .string(names.brokerDeadLettersExchange)])
-            broker.bindQueue(
-                names.registrationsQueue, toExchange: names.registrationsExchange, routingKey: "#",
-                arguments: FieldTable())
+            broker.declareRegistrations(names)
             broker.declareQueue(Self.replyQueue)
             try broker.start()
             let store = try SimulatedStore(on: loop, keys: keys)
@@ -56,7 +50,8 @@ final class RegistrationHarness {
             let service = RegistrationConsumer(
                 consuming: Self.connection(broker), publishing: Self.connection(broker), writer: writer, names: names,
                 replyPrefix: replyPrefix, devicesPerUserMax: devicesPerUserMax, metrics: metrics, log: log,
-                worker: "tested", completeRemedy: { $0.replacing("topology apply", with: "topology apply --config a.yaml") },
+                worker: "tested",
+                completeRemedy: { $0.replacing("topology apply", with: "topology apply --config a.yaml") },
                 environment: { app, environment throws(CommandViolation) in
                     guard app == Self.app else {
                         throw CommandViolation(.app, "unknown", path: "/app", "No such app is configured.")
@@ -226,6 +221,21 @@ final class TestWriter: RegistrationWriter {
 
 extension RegistrationCommand {
     fileprivate var isPoisonous: Bool {
-        if case .register(let registration) = self { registration.user == RegistrationHarness.poisonousUser } else { false }
+        if case .register(let registration) = self {
+            registration.user == RegistrationHarness.poisonousUser
+        } else {
+            false
+        }
+    }
+}
+
+extension ScriptedBroker {
+    /// Declares the exchange and the queue of registration commands.
+    func declareRegistrations(_ names: TopologyNames) {
+        declareExchange(names.registrationsExchange, .topic)
+        declareQueue(
+            names.registrationsQueue, arguments: ["x-dead-letter-exchange": .string(names.brokerDeadLettersExchange)])
+        bindQueue(
+            names.registrationsQueue, toExchange: names.registrationsExchange, routingKey: "#", arguments: FieldTable())
     }
 }

@@ -99,7 +99,7 @@ import Testing
         harness.onLoop { harness.store.losesAnswers = false }
         #expect(harness.run { harness.isDrained && harness.replies.count == 1 })
         #expect(try harness.outcomes() == ["unchanged"])
-        // Maintenance publishes the event, of which nobody knows whether it was published.
+        // Maintenance publishes the event, which may have been published.
         #expect(harness.run { harness.results.count == 1 && harness.store.events.isEmpty })
         #expect(try harness.events() == ["moved"])
         #expect(
@@ -126,8 +126,7 @@ import Testing
         for number in 0..<20 { harness.send(number, harness.register(number, user: "user-\(number)")) }
         #expect(harness.run { !harness.writer.batchSizes.isEmpty })
         harness.onLoop { harness.broker.crash() }
-        harness.pass(seconds: 5)
-        #expect(harness.status.reasons.count == 2)
+        #expect(harness.run { harness.status.reasons.count == 2 })
         try harness.onLoop { try harness.broker.start() }
         #expect(harness.run { harness.isReady && harness.isDrained })
         #expect(harness.liveRows == 20 && harness.status.reasons.isEmpty)

@@ -96,7 +96,8 @@ import Text
             "shard_of":"push.requests","messages":12,"consumers":2}],"queues_seconds_old":4,"channel_commands":\#
             {"consumed":true,"replying":false,"reasons":["no queue"]},"registrations":{"consumed":true,\#
             "publishing":true,"storing":false,"reasons":["disk full"]},"breakers":[{"route":"key K",\#
-            "code":"Shutdown","sentence":"APNs ends.","seconds_open":6}],"limited_apps":[{"app":"com.example.shop","in_flight":1,\#
+            "code":"Shutdown","sentence":"APNs ends.","seconds_open":6}],\#
+            "limited_apps":[{"app":"com.example.shop","in_flight":1,\#
             "waiting":2,"seconds_limited":3,"seconds_behind":4}],"paused":["key K"],"pauses":[{"target":"key K",\#
             "by":"ana","reason":"rotation","seconds_paused":182}],"certificates":[{"name":"com.example.shop",\#
             "not_after_unix_seconds":1800000000}],"log_lines_dropped":7,"spans_dropped":8,"lanes":[{"lane":0,\#

@@ -24,7 +24,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.unavailable, .unreachable), (.unreachable, .unreachable), (.timedOut, .unreachable),
+            (.unreachable, .unreachable), (.timedOut, .unreachable),
             (.readOnly, .unreachable), (.queueFull, .unreachable), (.protocolViolation, .unreachable),
             (.transactionFailed, .unreachable), (.closed, .unreachable), (.tls, .refused),
             (.passwordMissing, .refused), (.invalidURL, .refused), (.unexpectedResult, .schema),
@@ -33,6 +33,11 @@ import Testing
         let fault = StoreFault(PostgresError(error, "reason"))
         #expect(fault.code == code && fault.errorClass == nil)
         #expect(fault.sentence.hasPrefix("cannot use the registration store: reason; "))
+    }
+
+    @Test func `Without libpq, the sentence names the package`() {
+        let message = "cannot load libpq: no such file; install the package libpq5"
+        #expect(StoreFault(PostgresError(.unavailable, message)) == StoreFault(.refused, message))
     }
 
     @Test func `A schema fault names the command that migrates`() throws {

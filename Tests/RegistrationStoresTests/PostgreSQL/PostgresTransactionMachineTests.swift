@@ -1,4 +1,5 @@
 import PostgreSQL
+import Registrations
 import Testing
 
 @testable import RegistrationStores
@@ -40,11 +41,11 @@ import Testing
             #expect(machine.found(.outdated, hasNewApps: false) == [.rollBack, .read])
         }
         let actions = machine.found(.outdated, hasNewApps: false)
-        guard case .fail(let error) = actions.last else {
+        guard case .fail(let fault) = actions.last else {
             Issue.record("\(actions)")
             return
         }
-        #expect(error.outcome == .unreachable)
+        #expect(fault.code == .unreachable)
         #expect(machine.state == .ended)
     }
 
@@ -57,7 +58,7 @@ import Testing
             _ = machine.found(.changed, hasNewApps: false)
             #expect(machine.failed(conflict, hasNewApps: false) == [.read])
         }
-        #expect(machine.failed(conflict, hasNewApps: false) == [.fail(conflict)])
+        #expect(machine.failed(conflict, hasNewApps: false) == [.fail(StoreFault(conflict))])
         #expect(machine.failed(conflict, hasNewApps: false) == [])
     }
 
@@ -73,15 +74,16 @@ import Testing
         let error = try Self.error(state)
         var machine = PostgresTransactionMachine()
         _ = machine.start(hasNewApps: true)
-        #expect(machine.failed(error, hasNewApps: true) == [.fail(error)])
+        #expect(machine.failed(error, hasNewApps: true) == [.fail(StoreFault(error))])
         #expect(machine.numbered() == [])
         #expect(machine.found(.changed, hasNewApps: false) == [])
         #expect(machine.committed() == [])
     }
 
     @Test func `A change that cannot be made is refused`() {
+        let fault = StoreFault(.data, "malformed")
         var machine = PostgresTransactionMachine()
         _ = machine.start(hasNewApps: false)
-        #expect(machine.found(.impossible, hasNewApps: false) == [.rollBack, .refuse])
+        #expect(machine.found(.impossible(fault), hasNewApps: false) == [.rollBack, .fail(fault)])
     }
 }

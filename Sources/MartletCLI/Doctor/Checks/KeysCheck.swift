@@ -24,6 +24,9 @@ extension DoctorCheck {
                     "certificate \(certificate.name)", file: certificate.keyPath, mode: mode(of: certificate.keyPath))
                 return [file, validity(of: certificate, unixSeconds: loop.now.unixSeconds)]
             }
+            + (configuration.registrations.map { registrations in
+                [line("keys of registrations", file: registrations.keysFile, mode: mode(of: registrations.keysFile))]
+            } ?? [])
     }
 
     static func validity(of certificate: WorkerConfiguration.APNs.Certificate, unixSeconds: Int64) -> DoctorLine {

@@ -1,26 +1,30 @@
 import Glibc
-import TestKit
 
 /// A file system of a few hundred kilobytes, in memory. Needs the right to mount.
-final class SmallDisk: Sendable {
+public final class SmallDisk: Sendable {
     private let directory: TemporaryDirectory
 
     /// Whether this process may mount file systems.
-    static func isPermitted() async -> Bool {
+    public static func isPermitted() async -> Bool {
         (try? await ChildProcess.run(["unshare", "--mount", "true"]).exit.status) == .exited(0)
     }
 
-    init(kilobytes: Int) async throws {
+    public init(kilobytes: Int) async throws {
         directory = try TemporaryDirectory("disk")
         try await mount("-t", "tmpfs", "-o", "size=\(kilobytes)k", "martlet-test", directory.path)
     }
 
     deinit { umount2(directory.path, Int32(MNT_DETACH)) }
 
-    func file(_ name: String) -> String { directory.file(name) }
+    public func file(_ name: String) -> String { directory.file(name) }
 
-    func makeReadOnly() async throws {
+    public func makeReadOnly() async throws {
         try await mount("-o", "remount,ro", directory.path)
+    }
+
+    /// Changes the size of the file system.
+    public func resize(kilobytes: Int) async throws {
+        try await mount("-o", "remount,size=\(kilobytes)k", directory.path)
     }
 
     private func mount(_ arguments: String...) async throws {

@@ -1,0 +1,89 @@
+import APNSProtocol
+import EventLoop
+import PostgreSQL
+import Registrations
+import TestKit
+
+/// The changes that a reader or writer reports. Used on one loop.
+final class ChangeRecorder {
+    private(set) var changes: [StoreFault?] = []
+
+    func record(_ fault: StoreFault?) { changes.append(fault) }
+
+    var isReady: Bool { changes.last.map { $0 == nil } ?? false }
+
+    /// The last fault; nil if the last change was to ready.
+    var fault: StoreFault? { changes.last ?? nil }
+}
+
+/// A client with the changes of its reader and writer. Used on one loop.
+struct RecordedClient {
+    let client: StoreClient
+    let reader = ChangeRecorder()
+    let writer = ChangeRecorder()
+
+    init(_ client: StoreClient) {
+        self.client = client
+        client.reader.start(onChange: reader.record)
+        client.writer.start(onChange: writer.record)
+    }
+
+    func waitUntilReady() async throws { try await client.loop.wait { reader.isReady && writer.isReady } }
+
+    /// Waits until reader and writer have a fault of this code, and returns that of the writer.
+    func fault(_ code: StoreFault.Code) async throws -> StoreFault? {
+        try await client.loop.wait { reader.fault?.code == code && writer.fault?.code == code }
+        return writer.fault
+    }
+
+    func fault(of commands: [RegistrationCommand]) async -> StoreFault? {
+        do throws(StoreFault) {
+            _ = try await client.apply(commands, rules: .test)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func fault(ofLookup queries: [DeviceQuery]) async -> StoreFault? {
+        do throws(StoreFault) {
+            _ = try await client.lookUp(queries)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension PostgresFixture {
+    /// Calls `body` with a started client, and closes it.
+    func withClient<Value: Sendable>(
+        url: PostgresURL? = nil, password: @escaping PostgresPasswordSource = Self.password,
+        _ body: @Sendable @escaping (RecordedClient) async throws -> Value
+    ) async throws -> Value {
+        let url = try url ?? self.url()
+        return try await onEpollLoop { loop in
+            let recorded = RecordedClient(try open(.sample(), on: loop, url: url, password: password))
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await body(recorded))
+            } catch {
+                result = .failure(error)
+            }
+            await recorded.client.close()
+            return try result.get()
+        }
+    }
+}
+
+extension RegistrationRules {
+    /// One second after the start of the model.
+    static let test = RegistrationRules(now: RegistrationModel.start + 1000)
+}
+
+extension DeviceQuery {
+    /// All devices of a user in the app of the model.
+    static func all(of user: String, app: String = RegistrationModel.app) -> DeviceQuery {
+        DeviceQuery(app: app, environment: .production, kind: .device, scope: nil, user: user)
+    }
+}

@@ -1,0 +1,87 @@
+import Crypto
+import EventLoop
+import PostgreSQL
+import RegistrationStores
+import Registrations
+import TestKit
+import Testing
+
+/// The factory of a process, and the inspection of its rights.
+@Suite(.serialized, .postgres) struct RegistrationStoreTests {
+    private let keys: RegistrationKeys
+
+    init() throws {
+        keys = try RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "keys.json")
+    }
+
+    /// Waits for the first report of a writer and of a reader, in this order.
+    private func faults(of store: RegistrationStore) async throws -> [StoreFault?] {
+        try await onEpollLoop { loop in
+            let (writer, reader) = (try store.writer(on: loop), try store.reader(on: loop))
+            let first = await Self.report { writer.start(onChange: $0) }
+            let second = await Self.report { reader.start(onChange: $0) }
+            await reader.close()
+            await writer.close()
+            return [first, second]
+        }
+    }
+
+    private static func report(_ start: (@escaping (StoreFault?) -> Void) -> Void) async -> StoreFault? {
+        await withUnsafeContinuation { continuation in
+            var isFirst = true
+            start { fault in
+                if isFirst { continuation.resume(returning: fault) }
+                isFirst = false
+            }
+        }
+    }
+
+    @Test func `The address determines the kind of store`() async throws {
+        let folder = try TemporaryDirectory("store")
+        let file = try StoreAddress("sqlite:\(folder.file("r.db"))")
+        #expect(try file.loadLibrary().hasPrefix("libsqlite3 3."))
+        #expect(try await faults(of: RegistrationStore(file, keys: keys)) == [nil, nil])
+
+        let fixture = try await PostgresFixture()
+        let server = StoreAddress.postgresql(try fixture.url())
+        #expect(try server.loadLibrary().hasPrefix("libpq 1"))
+        let store = try RegistrationStore(server, password: PostgresFixture.password, keys: keys)
+        #expect(try await faults(of: store) == [nil, nil])
+    }
+
+    // Two generations of lanes use one store while a configuration changes.
+    @Test func `Writers of one store use the file together`() async throws {
+        let folder = try TemporaryDirectory("store")
+        let store = try RegistrationStore(.sqlite(path: folder.file("r.db")), keys: keys)
+        try await onEpollLoop { loop in
+            let (first, second) = (try store.writer(on: loop), try store.writer(on: loop))
+            #expect(await Self.report { first.start(onChange: $0) } == nil)
+            #expect(await Self.report { second.start(onChange: $0) } == nil)
+            await first.close()
+            await second.close()
+        }
+    }
+
+    @Test func `Rights are compared with those that a worker needs`() async throws {
+        let fixture = try await PostgresFixture()
+        func inspection(user: String = "martlet%20worker") async throws -> PostgresInspection {
+            let url = try fixture.url(user: user)
+            return try await onEpollLoop { loop in
+                try await PostgresInspection(loop: loop, url: url, password: PostgresFixture.password)
+            }
+        }
+        let worker = try await inspection()
+        #expect(worker.missingRights.isEmpty && !worker.mayChangeSchema)
+        #expect(worker.serverVersion >= PostgresInspection.serverVersionMin)
+        #expect(try await inspection(user: PrivatePostgres.user).mayChangeSchema)
+
+        try await fixture.sql(
+            """
+            REVOKE DELETE ON martlet.event FROM "\(PostgresFixture.workerRole)";
+            REVOKE SELECT ON martlet.version FROM "\(PostgresFixture.workerRole)"
+            """)
+        #expect(try await inspection().missingRights == "DELETE on martlet.event, SELECT on martlet.version")
+        try await fixture.sql("REVOKE USAGE ON SCHEMA martlet FROM \"\(PostgresFixture.workerRole)\"")
+        await #expect(throws: StoreFault.self) { try await inspection() }
+    }
+}

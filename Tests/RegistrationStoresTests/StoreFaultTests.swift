@@ -1,0 +1,24 @@
+import Registrations
+import SQLite
+import Testing
+
+@testable import RegistrationStores
+
+@Suite struct StoreFaultTests {
+    @Test(
+        arguments: [
+            (.unreachable, [.inUse, .busy, .closed, .interrupted, .queueFull]),
+            (.refused, [.unavailable, .cannotOpen, .full, .readOnly, .inputOutput, .memory]),
+            (.schema, [.foreign, .newerVersion, .olderVersion, .corrupt, .statement]),
+            (.data, [.constraint, .value]),
+        ] as [(StoreFault.Code, [SQLiteError.Code])])
+    func `Errors of a database file have a code, a class and a sentence`(
+        code: StoreFault.Code, errors: [SQLiteError.Code]
+    ) {
+        for error in errors {
+            let fault = StoreFault(SQLiteError(error, "cannot use the file"))
+            #expect(fault.code == code && fault.errorClass == error.rawValue)
+            #expect(fault.sentence.hasPrefix("cannot use the file"))
+        }
+    }
+}
