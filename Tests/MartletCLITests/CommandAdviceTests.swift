@@ -25,6 +25,9 @@ import Testing
                 "martlet publish; martlet dead-letters redrive --all; martlet dead-letters import", config: "a.yaml")
                 == "martlet publish --config a.yaml; martlet dead-letters redrive --config a.yaml --all; "
                 + "martlet dead-letters import --config a.yaml")
+        #expect(
+            completed("run: martlet registrations migrate", config: "a.yaml")
+                == "run: martlet registrations migrate --config a.yaml")
         #expect(completed("martlet status", config: "a.yaml") == "martlet status")
     }
 

@@ -49,19 +49,23 @@ import Testing
         #expect(!body.lowercased().contains(id))
     }
 
-    @Test(arguments: [
-        (
-            #"{"device_token":"0a","app":"a","payload":{"aps":{ "badge":1.50e1 }}}"#, ["ann"], nil,
-            #"{"app":"a","payload":{"aps":{ "badge":1.50e1 }},"user":"ann"}"#
-        ),
-        (#"{"users":["x"],"scope":"s"}"#, ["ann", "bob"], nil, #"{"scope":"s","users":["ann","bob"]}"#),
-        (#"{"channel_id":"x","storage_policy":"none","scope":"s"}"#, ["a\"b"], "t", #"{"user":"a\"b","scope":"t"}"#),
-        (
-            #"{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"user":"x"}}"#, ["ann"], nil,
-            #"{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"user":"ann"}}"#
-        ),
-        ("[", ["ann"], nil, "["),
-    ] as [(String, [String], String?, String)])
+    @Test(
+        arguments: [
+            (
+                #"{"device_token":"0a","app":"a","payload":{"aps":{ "badge":1.50e1 }}}"#, ["ann"], nil,
+                #"{"app":"a","payload":{"aps":{ "badge":1.50e1 }},"user":"ann"}"#
+            ),
+            (#"{"users":["x"],"scope":"s"}"#, ["ann", "bob"], nil, #"{"scope":"s","users":["ann","bob"]}"#),
+            (
+                #"{"channel_id":"x","storage_policy":"none","scope":"s"}"#, ["a\"b"], "t",
+                #"{"user":"a\"b","scope":"t"}"#
+            ),
+            (
+                #"{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"user":"x"}}"#, ["ann"], nil,
+                #"{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"user":"ann"}}"#
+            ),
+            ("[", ["ann"], nil, "["),
+        ] as [(String, [String], String?, String)])
     func usersReplaceTheTargetOfAFile(body: String, users: [String], scope: String?, expected: String) {
         let file = RequestFile(name: "a", body: Array(body.utf8)).addressed(to: users, scope: scope)
         #expect(String(decoding: file.body, as: UTF8.self) == expected)

@@ -82,8 +82,7 @@ struct RegistrationsExportCommand: RegistrationsCommand {
             if let failure { return incomplete(failure) }
             guard isWriting else { break }
         }
-        isWriting = isWriting ? await file.finish(on: task.loop, unless: isOver) : false
-        progress.end()
+        if isWriting { isWriting = await file.finish(on: task.loop, unless: isOver) }
         let place = output == "-" ? "standard output" : output
         guard isWriting else {
             if !isOver() { Terminal.error.line("martlet: cannot write \(place)".printable) }
