@@ -62,7 +62,7 @@ import Testing
                 }
             }
             let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-            #expect(errors.contains("process \(getpid()) uses it"))
+            #expect(errors.contains("process \(getpid()) uses the file"))
             await client.close()
         }
     }
@@ -75,7 +75,7 @@ import Testing
             client.reader.start { log.changed($0) }
             // This lookup waits for the attempt to open the file.
             let fault = await #expect(throws: StoreFault.self) { try await client.lookUp([Self.query]) }
-            #expect(fault?.code == .refused && fault?.errorClass == "cannot-open")
+            #expect(fault?.code == .unreachable && fault?.errorClass == "missing")
             try await loop.wait { log.fault == fault }
             client.writer.start { _ in }
             try await loop.wait { log.isReady }
@@ -153,7 +153,7 @@ import Testing
 
     @Test func `A file that is not a database is refused`() async throws {
         try fixture.directory.write("registrations.db", String(repeating: "not a database\n", count: 500))
-        try await expectFault(.schema, "corrupt", "restore it from a backup")
+        try await expectFault(.schema, "corrupt", "restore the file from a backup")
     }
 
     /// Expects that reader and writer report a fault, and that their work fails with it.

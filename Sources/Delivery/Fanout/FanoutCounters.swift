@@ -33,7 +33,7 @@ final class FanoutCounters {
         children = counter("fanout_children", "Requests to devices published for requests to users.")
         gone = counter("fanout_gone", "Requests to devices not pushed because the registration had ended.")
         storeUp = registry.gauge(
-            "martlet_registration_store_up", help: "Lanes whose lookups of devices work.")
+            "martlet_registration_lookups_up", help: "Lanes whose lookups of devices work.")
         requests = CounterTable(
             registry, "martlet_fanout_requests_total",
             help: "Completed requests to users, by configured app and number of devices.",

@@ -17,7 +17,7 @@ import Testing
                 "martlet_fanout_children_total counter", "martlet_fanout_devices histogram",
                 "martlet_fanout_gone_total counter", "martlet_fanout_requests_total counter",
                 "martlet_registration_lookup_seconds histogram", "martlet_registration_lookups_total counter",
-                "martlet_registration_store_up gauge",
+                "martlet_registration_lookups_up gauge",
             ])
         for devices in ["none", "one", "several"] {
             #expect(metrics.count(of: "martlet_fanout_requests_total", with: ("devices", devices)) == 1)

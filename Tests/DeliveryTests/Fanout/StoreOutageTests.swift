@@ -35,7 +35,7 @@ import Testing
         #expect(fixture.run { fixture.results.count == 8 && fixture.isIdle })
         #expect(Set(fixture.pushedTokens) == ["aa01", "aa02", "aa03", "aabb"])
         #expect(fixture.harness.status()?.breakers.isEmpty == true)
-        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_store_up") == 1)
+        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_lookups_up") == 1)
     }
 
     @Test func `A short outage delays requests in the lane`() throws {
