@@ -58,7 +58,8 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isCausedByData: Bool {
         switch code {
         case .constraint, .value: true
-        case .unavailable, .cannotOpen, .missing, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt, .full, .readOnly,
+        case .unavailable, .cannotOpen, .missing, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt, .full,
+            .readOnly,
             .inputOutput, .busy, .memory, .statement, .interrupted, .queueFull, .closed:
             false
         }
