@@ -67,7 +67,7 @@ import Testing
         let toUsers = requests.filter { $0.contains { $0.key == "user" || $0.key == "users" } }
         var random = SeededRandom(seed: 48)
         var audienceCount = 0
-        for number in 0..<5000 {
+        for number in 0..<2000 {
             let chosen = random.chance(percent: 50) ? toUsers : requests
             var request = chosen[random.below(chosen.count)]
             for _ in 0...random.below(3) {
@@ -86,6 +86,6 @@ import Testing
             Issue.record("mutation \(number), \(difference): \(body)")
             return
         }
-        #expect(audienceCount > 100)
+        #expect(audienceCount > 40)
     }
 }
