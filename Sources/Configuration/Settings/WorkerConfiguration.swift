@@ -237,8 +237,9 @@ package struct WorkerConfiguration: Sendable {
         broker.names.requestQueues.flatMap { name in
             let queue = broker.requestQueues.first { $0.name == name }
             return RequestQueue(
-                name: name, prefetch: queue?.prefetch ?? limits.inFlightMax, routingKey: queue?.routingKey)
-                .shared(among: broker.names.shards(of: name))
+                name: name, prefetch: queue?.prefetch ?? limits.inFlightMax, routingKey: queue?.routingKey
+            )
+            .shared(among: broker.names.shards(of: name))
         }
     }
 
