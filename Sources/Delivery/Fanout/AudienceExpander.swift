@@ -1,7 +1,6 @@
 import AMQP
 import APNS
 import BrokerTopology
-import Crypto
 import EventLoop
 import Registrations
 import Telemetry
@@ -48,6 +47,7 @@ final class AudienceExpander {
                 kind: audience.kind, scope: audience.scope, user: user)
         }
         guard !queries.isEmpty else { return decide(expansion, record) }
+        expansion.lookedUpAtMilliseconds = expansion.lookedUpAtMilliseconds ?? now.unixMilliseconds
         finder.find(queries, for: .users(record, self))
     }
 
@@ -85,8 +85,7 @@ final class AudienceExpander {
         let pipeline = record.pipeline
         counters.completed(expansion.audience.app, devices: 1)
         releasePlace(expansion)
-        let origin = FanoutOrigin(
-            expansion.audience, child, expandedAtMilliseconds: loop.now.unixMilliseconds, isOnlyDevice: true)
+        let origin = FanoutOrigin(expansion, child, isOnlyDevice: true)
         let request = expansion.template.child(for: child.device)
         let token = ArraySlice(child.device.token.utf8)
         // The payload is read from the body of the request to users, which contains the same bytes.
@@ -127,7 +126,7 @@ extension AudienceExpander {
         let pipeline = record.pipeline
         let messages = ChildMessage(
             for: record, expansion, to: childPlace(of: record), waitID: pipeline.nextWaitID(),
-            expandedAtMilliseconds: loop.now.unixMilliseconds, worker: pipeline.messages.identity)
+            worker: pipeline.messages.identity)
         ChunkPublisher(record, expansion, messages, for: self).publish()
     }
 

@@ -6,7 +6,6 @@ import Registrations
 struct ChildMessage {
     private let base: OutgoingMessage
     private let expansion: Expansion
-    private let expandedAtMilliseconds: Int64
 
     /// Prepares the messages.
     ///
@@ -15,10 +14,9 @@ struct ChildMessage {
     ///   - waitID: The id by which a repeated publish of a child is recognized.
     init(
         for record: DeliveryRecord, _ expansion: Expansion, to place: RequestPlace, waitID: UInt32,
-        expandedAtMilliseconds: Int64, worker: WorkerIdentity
+        worker: WorkerIdentity
     ) {
         self.expansion = expansion
-        self.expandedAtMilliseconds = expandedAtMilliseconds
         var base = record.republished(exchange: place.exchange, routingKey: place.routingKey)
         // A child of an event is no event.
         if record.event != nil { base.contentType = "application/json" }
@@ -36,20 +34,19 @@ struct ChildMessage {
         var message = base
         message.content = request.body[...]
         message.messageID = request.id.description
-        FanoutOrigin(expansion.audience, child, expandedAtMilliseconds: expandedAtMilliseconds, isOnlyDevice: false)
-            .append(to: &message.headers)
+        FanoutOrigin(expansion, child, isOnlyDevice: false).append(to: &message.headers)
         return message
     }
 }
 
 extension FanoutOrigin {
-    convenience init(
-        _ audience: Audience, _ child: FanoutChunk.Child, expandedAtMilliseconds: Int64, isOnlyDevice: Bool
-    ) {
+    convenience init(_ expansion: Expansion, _ child: FanoutChunk.Child, isOnlyDevice: Bool) {
+        let audience = expansion.audience
         self.init(
             requestID: audience.id, user: audience.users[child.user], registration: child.device.key.token,
-            registeredAtMilliseconds: child.device.registeredAt, expandedAtMilliseconds: expandedAtMilliseconds,
-            isOnlyDevice: isOnlyDevice, kind: audience.kind, scope: audience.scope)
+            registeredAtMilliseconds: child.device.registeredAt,
+            expandedAtMilliseconds: expansion.lookedUpAtMilliseconds ?? 0, isOnlyDevice: isOnlyDevice,
+            kind: audience.kind, scope: audience.scope)
     }
 }
 

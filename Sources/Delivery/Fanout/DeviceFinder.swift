@@ -41,6 +41,7 @@ final class DeviceFinder {
     func close() async {
         isClosed = true
         timer.cancel()
+        if isUp { counters.storeUp.add(-1) }
         await reader.close()
     }
 
@@ -140,11 +141,11 @@ extension DeviceFinder {
         case .closed(let opening): closed(opening)
         case nil: break
         }
+        if isClosed { return }
         if breaker.isConnected != isUp {
             isUp.toggle()
             counters.storeUp.add(isUp ? 1 : -1)
         }
-        if isClosed { return }
         if breaker.beginProbe(loop.now.monotonic) {
             log.info(.breakerProbing, [.route: .string(Self.route)])
             reader.lookUp(StoreProbe(of: self))

@@ -14,6 +14,8 @@ final class Expansion {
     var cursor: FanoutCursor
     /// The children of this delivery, as far as their devices are known.
     var chunk: FanoutChunk
+    /// The time of the first lookup for the chunk, in UNIX milliseconds; nil before it.
+    var lookedUpAtMilliseconds: Int64?
     /// Whether the expansion has one of the lane's places for chunks.
     var hasPlace = false
 
