@@ -2,8 +2,8 @@ public import EventLoop
 
 /// A connection to PostgreSQL that reconnects after every loss, until it is closed.
 ///
-/// Each session prepares the statements after login. The connection accepts executions only while it is ready, and
-/// sends them in a pipeline at the end of the event-loop iteration. Receivers get the outcomes.
+/// Each session prepares the statements after login. The connection sends executions in a pipeline at the end of the
+/// event-loop iteration, and reports each outcome to a receiver.
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class PostgresConnection {
