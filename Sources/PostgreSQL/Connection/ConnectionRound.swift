@@ -1,13 +1,13 @@
-/// One attempt at each address of each host, in order. Pure.
+/// A round of connection attempts, one at each address of each host. Pure.
 struct ConnectionRound: Hashable {
-    /// The hosts after the current one.
+    /// The hosts that the round has not reached.
     private var hosts: [PostgresHost]
-    /// The addresses of the current host without an attempt.
+    /// The addresses of the current host that the round has not reached.
     var targets: [ConnectionTarget] = []
-    /// The most useful error so far.
+    /// The error to report if all attempts fail; nil before the first failure.
     private(set) var error: PostgresError?
 
-    /// - Parameter lastGood: the address of the last ready connection; its host comes first.
+    /// - Parameter lastGood: the target of the last ready connection, whose host comes first; nil if none was ready.
     init(hosts: [PostgresHost], lastGood: ConnectionTarget?) {
         self.hosts = hosts.filter { $0 == lastGood?.host } + hosts.filter { $0 != lastGood?.host }
     }
@@ -20,13 +20,13 @@ struct ConnectionRound: Hashable {
         targets.isEmpty ? nil : targets.removeFirst()
     }
 
-    /// Sets the addresses of a host. The address of the last ready connection comes first.
+    /// Sets the addresses of the current host. The address of the last ready connection comes first.
     mutating func resolved(_ host: PostgresHost, to addresses: [String], lastGood: ConnectionTarget?) {
         let found = addresses.map { ConnectionTarget(host: host, address: $0) }
         targets = found.filter { $0 == lastGood } + found.filter { $0 != lastGood }
     }
 
-    /// Records a failed attempt. An error that needs an operator hides later ones that do not.
+    /// Records a failed attempt. Its error replaces the earlier one, unless only the earlier one needs an operator.
     mutating func failed(_ error: PostgresError) {
         if let earlier = self.error, !earlier.isRetriable, error.isRetriable { return }
         self.error = error

@@ -1,4 +1,4 @@
-/// One address of a host to connect to.
+/// A host, and the address at which to connect to it.
 struct ConnectionTarget: Sendable, Hashable {
     let host: PostgresHost
     /// The numeric address; nil for a Unix socket.

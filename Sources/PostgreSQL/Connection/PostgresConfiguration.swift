@@ -1,26 +1,26 @@
 /// The settings of a connection.
 public struct PostgresConfiguration: Sendable {
-    /// Time limits of the server and of this side.
+    /// Time limits, and the delays between attempts to connect.
     public struct Limits: Sendable, Hashable {
-        /// The server cancels a statement after this time (`statement_timeout`). Shorter than `answerMillisecondsMax`,
-        /// so that a slow statement fails alone instead of closing the connection.
+        /// The server cancels a statement after this time (`statement_timeout`). The default is below that of
+        /// `answerMillisecondsMax`, so that a slow statement fails without closing the connection.
         public var statementMillisecondsMax = 1800
         /// The server cancels a statement that waits this long for a lock (`lock_timeout`).
         public var lockMillisecondsMax = 1000
         /// The server closes a connection whose transaction waits this long for the next statement
         /// (`idle_in_transaction_session_timeout`).
         public var idleTransactionMillisecondsMax = 10_000
-        /// Closes the connection if statements are in flight and no response arrives for this time.
+        /// The connection fails if statements are in flight and the server sends no response for this time.
         public var answerMillisecondsMax = 2000
-        /// Limit for connecting to one address, with TLS and login.
+        /// Limit for connecting to one address, including TLS and login.
         public var connectMillisecondsMax = 2000
         /// Limit for resolving a host name. The name service may need 5 s to skip a dead name server.
         public var resolveMillisecondsMax = 10_000
-        /// Delay before the next attempt after a failure: least, first and longest; see ``Backoff``.
+        /// The least, first and longest delay before the next round of attempts; see ``Backoff``.
         public var retryMillisecondsMin = 100
         public var retryMilliseconds = 250
         public var retryMillisecondsMax = 5000
-        /// A connection that was ready for this time begins again with the first delay.
+        /// The loss of a connection that was ready for at least this time resets the delay to the first one.
         public var healthyAfterSeconds = 30
 
         public init() {}
@@ -28,9 +28,9 @@ public struct PostgresConfiguration: Sendable {
 
     public var endpoints: PostgresEndpointList
     public var password: PostgresPasswordSource
-    /// Sent with `execute` by index.
+    /// The prepared statements. `execute` expects an index into this array.
     public var statements: [PreparedStatement]
-    /// Whether a server that accepts no writes is refused (`target_session_attrs=read-write`).
+    /// Whether to refuse servers that accept no writes, as libpq does with `target_session_attrs=read-write`.
     public var requiresWrites = true
     /// The name in `pg_stat_activity`.
     public var applicationName = "martlet"

@@ -2,15 +2,15 @@ public import EventLoop
 
 /// A connection to PostgreSQL that reconnects after every loss, until it is closed.
 ///
-/// Statements are prepared once for each connection, and sent in a pipeline at the end of the event-loop iteration.
-/// They are accepted only while the connection is ready; their outcomes arrive at receivers, in order.
+/// Each session prepares the statements after login. The connection sends executions in a pipeline at the end of the
+/// event-loop iteration, and reports each outcome to a receiver.
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class PostgresConnection {
-    /// A transaction that has not ended.
+    /// Identifies a transaction.
     public struct Transaction: Sendable, Hashable {
         let number: Int
-        /// Distinguishes the session: a transaction ends with its session.
+        /// The number of the session, with which the transaction ends.
         let session: Int
     }
 
@@ -23,18 +23,19 @@ public final class PostgresConnection {
     /// The number of sessions so far.
     private var sessionCount = 0
     private var lookup: AddressLookup?
-    /// Statements of a session that has ended, until their failure is reported.
+    /// The statements of ended sessions whose failure is not reported yet.
     private var unfinished: [StatementPipeline.Statement] = []
     private var handler: PostgresConnectionHandler?
     private let timer: DeadlineTimer
-    /// Events that wait for the end of the current one: an action, or code of the user, may cause another.
+    /// Events that wait until the current one is handled. Actions, and user code that they call, can cause events.
     private var events = FIFO<PostgresConnectionMachine.Event>()
     private var isHandling = false
     private let closeWaiters = ContinuationList<Void>()
 
-    /// The first call in a process loads libpq, which reads files: call ``PostgresLibrary/load()`` before.
+    /// Loads libpq, unless the process has loaded it. Loading reads files: to keep that off the loop, call
+    /// ``PostgresLibrary/load()`` before.
     ///
-    /// - Throws: ``PostgresError`` of code `unavailable` if libpq is missing or older than 14.
+    /// - Throws: ``PostgresError`` of code `unavailable` if libpq cannot be loaded or is older than 14.
     public init(loop: EpollLoop, configuration: PostgresConfiguration) throws(PostgresError) {
         try PostgresLibrary.load()
         self.loop = loop
@@ -68,7 +69,7 @@ public final class PostgresConnection {
         return PostgresLibrary.text(ofVersion: session.serverVersion)
     }
 
-    /// Sends a statement at the end of this iteration.
+    /// Adds a statement to the pipeline, which sends it at the end of this iteration at the earliest.
     ///
     /// - Parameters:
     ///   - statement: the index in the configuration's statements.
@@ -87,18 +88,18 @@ public final class PostgresConnection {
         try session(of: transaction).add(added)
     }
 
-    /// Begins a transaction. Other statements wait until it ends, so end it soon.
+    /// Begins a transaction. Later statements outside the transaction wait until its COMMIT or ROLLBACK is sent.
     ///
-    /// - Throws: as `execute`.
+    /// - Throws: the reason why the connection is not ready, or `queueFull` if 4,096 statements wait.
     public func begin() throws(PostgresError) -> Transaction {
         let number = try session(of: nil).begin()
         return Transaction(number: number, session: sessionCount)
     }
 
-    /// Commits a transaction. If one of its statements fails, it is rolled back instead, and the receiver gets the
-    /// first error.
+    /// Commits a transaction. If one of its statements fails, the transaction is rolled back instead, and the receiver
+    /// gets the first error.
     ///
-    /// - Throws: as `execute`, but not `queueFull`.
+    /// - Throws: the reason why the connection is not ready, or `transactionFailed` if the transaction has ended.
     public func commit(_ transaction: Transaction, receiver: StatementReceiver) throws(PostgresError) {
         let end = StatementPipeline.Statement(
             command: .commit, receiver: receiver, transaction: transaction.number)
@@ -107,7 +108,7 @@ public final class PostgresConnection {
 
     /// Rolls a transaction back.
     ///
-    /// - Throws: as `commit`.
+    /// - Throws: the same errors as ``commit(_:receiver:)``.
     public func rollBack(_ transaction: Transaction, receiver: StatementReceiver? = nil) throws(PostgresError) {
         let end = StatementPipeline.Statement(
             command: .rollBack, receiver: receiver, transaction: transaction.number)
@@ -185,7 +186,11 @@ public final class PostgresConnection {
 
     private func connect(_ target: ConnectionTarget) {
         guard let session = PostgresSession(owner: self, target: target) else {
-            return handle(.failed(PostgresError(.unavailable, "libpq is out of memory")))
+            return handle(
+                .failed(
+                    PostgresError(
+                        .unavailable,
+                        "cannot connect to PostgreSQL: libpq is out of memory; check the memory of the machine")))
         }
         self.session = session
         sessionCount += 1
@@ -212,12 +217,12 @@ public final class PostgresConnection {
     }
 
     private func release() {
-        // The handler usually retains the owner of this connection.
+        // Breaks the reference cycle with a handler that retains this connection.
         handler = nil
         closeWaiters.resume(returning: ())
     }
 
-    /// The loop has ended: closes libpq's connection without a call of the user's code.
+    /// Closes libpq's connection after the loop has ended. Calls neither receivers nor the handler.
     func loopEnded() {
         disconnect()
         unfinished = []

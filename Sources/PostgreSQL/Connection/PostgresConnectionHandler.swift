@@ -2,6 +2,7 @@
 open class PostgresConnectionHandler {
     public init() {}
 
-    /// The status has changed, on the loop's thread. `closed` is the last one; then the handler is released.
+    /// Called on the loop's thread after the status has changed. After `closed`, the last status, the connection
+    /// releases the handler.
     open func statusChanged(_ status: PostgresStatus) {}
 }

@@ -2,29 +2,30 @@ import EventLoop
 
 /// Decides how a connection to PostgreSQL opens, prepares, retries and closes. Pure.
 ///
-/// A round attempts each address of each host. After a failed round or a loss, the next round follows, until the
-/// connection is closed. Actions that run a user's code come last.
+/// A round attempts the addresses of all hosts until a session is ready. If the round fails or the connection is lost,
+/// the next round follows after a delay, until the connection is closed.
 struct PostgresConnectionMachine {
     enum State: Hashable {
         /// Before `start`. To: resolving, connecting, closed.
         case idle
         /// To: resolving (next host), connecting, waiting, closed.
         case resolving(PostgresHost, ConnectionRound)
-        /// libpq connects to one address. To: connecting (next address), resolving (next host), preparing, waiting,
-        /// closed.
+        /// libpq connects to one address. To: connecting (next address or host), resolving (next host), preparing,
+        /// waiting, closed.
         case connecting(ConnectionTarget, ConnectionRound)
-        /// Sets the session's parameters and prepares the statements. To: ready, otherwise as connecting.
+        /// The session sets its parameters and prepares the statements. To: ready, connecting, resolving, waiting,
+        /// closed.
         case preparing(ConnectionTarget, ConnectionRound)
-        /// `isPreparing`: the statements are prepared again. To: waiting, closing.
+        /// `isPreparing` is true while the session prepares its statements again. To: waiting, closing.
         case ready(ConnectionTarget, isPreparing: Bool)
         /// A round failed, or the connection was lost. To: resolving, connecting, closed.
         case waiting(PostgresError)
-        /// Closed by this side; statements remain. To: closed.
+        /// `close` was called; statements or transactions may remain. To: closed.
         case closing
         case closed
     }
 
-    /// What libpq waits for while it connects.
+    /// The state of the socket that libpq waits for while it connects.
     enum Interest: Hashable {
         case readable
         case writable
@@ -34,19 +35,19 @@ struct PostgresConnectionMachine {
         case start
         case resolved([String])
         case resolveFailed(PostgresError)
-        /// libpq continues once the socket is ready.
+        /// libpq continues to connect once the socket is readable or writable.
         case connectWaits(Interest)
         case connected
         /// All statements are prepared.
         case prepared(acceptsWrites: Bool)
-        /// A statement found its plan outdated.
+        /// A statement failed because its plan is outdated.
         case planOutdated
-        /// The current connection, or the attempt to open it, failed. No other event of it follows.
+        /// The session, or the attempt to open it, failed. The session sends no later event.
         case failed(PostgresError)
         /// The timer of `arm` fired.
         case timerFired
         case close(deadlineSeconds: Int)
-        /// No statement is in flight or waits.
+        /// No statement is in flight or waits, and no transaction is open.
         case drained
     }
 
@@ -64,13 +65,13 @@ struct PostgresConnectionMachine {
         /// Sends `timerFired` after this time. Replaces the previous timer.
         case arm(Duration)
         case cancelTimer
-        /// Sends `drained` once no statement remains.
+        /// Sends `drained` once no statement and no transaction remains.
         case awaitDrained
-        /// The status may have changed.
+        /// Reports the status if it has changed.
         case report
-        /// Reports the error to each statement in flight or waiting.
+        /// Reports the error to the receivers of all statements without an outcome.
         case failStatements(PostgresError)
-        /// Reports the close to the tasks that wait for it, and releases the handler.
+        /// Releases the handler, and resumes the tasks that wait in `close`.
         case release
     }
 

@@ -2,9 +2,9 @@ import CPostgreSQL
 import EventLoop
 import Glibc
 
-/// A `PGconn`. Its calls do not block: libpq never resolves names here, and the socket is non-blocking.
+/// A `PGconn`. Its calls do not wait for the network: libpq resolves no names here, and the socket is non-blocking.
 ///
-/// The owner calls `finish()`; a handle that is still open when it is released is our bug.
+/// The owner must call `finish()` before it releases the handle.
 final class PostgresHandle {
     enum Poll {
         case waits(PostgresConnectionMachine.Interest)
@@ -18,7 +18,7 @@ final class PostgresHandle {
         case failed(PostgresError)
         case end
         case sync
-        /// The connection ended, or libpq is out of order.
+        /// The connection ended, or libpq returned an unexpected status.
         case broken
     }
 
@@ -47,12 +47,12 @@ final class PostgresHandle {
             ("user", endpoints.user), ("dbname", endpoints.database), ("client_encoding", "UTF8"),
             ("application_name", configuration.applicationName), ("gssencmode", "disable"),
             ("target_session_attrs", "any"),
-            // No file has this name: libpq would otherwise read a password from the user's home.
+            // No file has this name, so libpq does not read a password from `~/.pgpass`.
             ("passfile", "/dev/null/none"),
         ]
         switch target.host {
         case .tcp(let endpoint):
-            // The host is the name in the certificate; libpq connects to the address, and resolves nothing.
+            // libpq checks the certificate for `host`. It connects to `hostaddr`, so it resolves no name.
             parameters += [("host", endpoint.host), ("port", "\(endpoint.port)")]
             parameters += target.address.map { [("hostaddr", $0)] } ?? []
         case .socket(let directory, let port):
@@ -71,7 +71,7 @@ final class PostgresHandle {
         connection = nil
     }
 
-    /// -1 if there is no socket.
+    /// The descriptor of the socket; -1 if there is no socket.
     var descriptor: Int32 { martlet_pq_socket(connection) }
 
     var serverVersion: Int { Int(martlet_pq_server_version(connection)) }
@@ -82,7 +82,7 @@ final class PostgresHandle {
         return phase == CONNECTION_BAD ? connectFailure(in: phase) : nil
     }
 
-    /// Continues to connect, once the socket is ready.
+    /// Continues to connect. Call it once the socket is ready.
     func poll() -> Poll {
         let phase = martlet_pq_status(connection)
         switch martlet_pq_connect_poll(connection) {
@@ -95,8 +95,8 @@ final class PostgresHandle {
         }
     }
 
-    /// libpq reports no SQLSTATE for a connection, except in its message. The message then ends with the SQLSTATE,
-    /// since the handle asks for messages without the server's texts.
+    /// Returns the reason why connecting failed. libpq reports the SQLSTATE of such an error only at the end of its
+    /// message. `PQERRORS_SQLSTATE` excludes the server's text from the message.
     private func connectFailure(in phase: ConnStatusType) -> PostgresError {
         if let state = Self.state(inMessage: String(cString: martlet_pq_error_message(connection)).utf8) {
             return PostgresError(state)
@@ -109,11 +109,12 @@ final class PostgresHandle {
         }
         return PostgresError(
             .tls,
-            "the TLS handshake failed; check that the server has TLS, that sslrootcert is the authority "
-                + "of the certificate, and that the certificate has this name")
+            "the TLS handshake failed: the server has no TLS, or its certificate is not trusted or is for "
+                + "another host")
     }
 
-    /// Returns the SQLSTATE at the end of a message of the form `…FATAL:  28P01`, which may end with a line feed.
+    /// Returns the SQLSTATE at the end of a message such as `…FATAL:  28P01`, with or without a line feed; nil if there
+    /// is none.
     static func state(inMessage message: some BidirectionalCollection<UInt8>) -> SQLState? {
         let text = message.last == UInt8(ascii: "\n") ? message.dropLast() : message.dropLast(0)
         guard text.dropLast(5).suffix(3).elementsEqual(":  ".utf8) else { return nil }
@@ -122,7 +123,7 @@ final class PostgresHandle {
 
     static let lost = PostgresError(.unreachable, "the connection was lost")
 
-    // Each of these functions returns false if the connection is lost.
+    // These functions return false if libpq refuses the call, usually because the connection is lost.
 
     func send(_ sql: String, _ parameters: PostgresParameters = PostgresParameters()) -> Bool {
         parameters.withPointers {
@@ -143,15 +144,17 @@ final class PostgresHandle {
 
     func sendSync() -> Bool { martlet_pq_send_sync(connection) == 1 }
 
-    /// Delivers the result of the first statement in flight row by row. Call it before libpq reads its response.
+    /// Makes libpq deliver the result of the first statement in flight row by row. Call it before libpq reads the
+    /// response to that statement.
     func deliverRowByRow() -> Bool { martlet_pq_set_single_row_mode(connection) == 1 }
 
     func readInput() -> Bool { martlet_pq_consume_input(connection) == 1 }
 
-    /// Whether TLS has decrypted bytes for which the socket is not readable.
+    /// Whether OpenSSL holds decrypted bytes that libpq has not read. For these bytes, the socket does not become
+    /// readable.
     var hasPendingInput: Bool { martlet_pq_has_pending_bytes(connection) != 0 }
 
-    /// Returns 0, 1 if bytes remain to be sent, or -1 if the connection is lost.
+    /// Sends queued bytes. Returns 0 if none remain, 1 if some remain, or -1 if the connection is lost.
     func flush() -> Int32 { martlet_pq_flush(connection) }
 
     /// Whether the next result is incomplete.
@@ -166,7 +169,7 @@ final class PostgresHandle {
         case PGRES_SINGLE_TUPLE: return .row(rows)
         case PGRES_PIPELINE_SYNC: return .sync
         case PGRES_FATAL_ERROR:
-            // An error of libpq itself has no SQLSTATE: the connection was lost.
+            // libpq's own errors have no SQLSTATE. They mean that the connection was lost.
             guard let state = Self.field(UInt8(ascii: "C"), of: result).flatMap({ SQLState($0) }) else {
                 return .broken
             }

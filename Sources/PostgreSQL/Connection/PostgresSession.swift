@@ -1,13 +1,13 @@
 import EventLoop
 
-/// One connection of libpq, from the attempt to connect until its end. It polls, sends and reads on the loop;
-/// `PostgresConnectionMachine` and `StatementPipeline` decide.
+/// One connection of libpq, from the attempt to connect until its end. It polls, sends and reads on the loop.
+/// `PostgresConnectionMachine` and `StatementPipeline` make the decisions.
 final class PostgresSession: ByteStreamHandler {
-    /// Sets parameters for the session, and reads whether it accepts writes. Parameters of the login would be shorter,
-    /// but PgBouncer refuses them.
+    /// Sets parameters of the session, and reads whether it accepts writes. PgBouncer refuses these parameters at
+    /// login.
     ///
-    /// A plan that is made while a table is small remains while the table grows, so that it must not read whole tables.
-    /// A database or role may have another default of the isolation level.
+    /// `enable_seqscan` is off because the generic plan of a small table remains in use while the table grows. The
+    /// isolation level is set because a database or role may have another default.
     private static let configure = """
         SELECT current_setting('transaction_read_only'), set_config('search_path', '', false),
         set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
@@ -20,14 +20,14 @@ final class PostgresSession: ByteStreamHandler {
     private let loop: EpollLoop
     private let configuration: PostgresConfiguration
     private let handle: PostgresHandle
-    /// The names of the prepared statements.
+    /// The names of the prepared statements, by index.
     private let names: [String]
     private let answers: DeadlineTimer
     private var pipeline = StatementPipeline()
     private var watch: DescriptorWatch?
     /// The result of the first statement in flight, until its outcome is known.
     private var kept: PostgresRows?
-    /// The number of commands until all statements are prepared.
+    /// The number of commands that must complete before all statements are prepared.
     private var preparationsLeft = 0
     private var acceptsWrites = true
     private var isEnded = false
@@ -48,7 +48,7 @@ final class PostgresSession: ByteStreamHandler {
     /// Whether no statement is in flight or waits, and no transaction is open.
     var isDrained: Bool { pipeline.isDrained }
 
-    /// Closes the connection. Returns the statements whose outcome is unknown.
+    /// Closes the connection. Returns the statements that have no outcome yet.
     func end() -> [StatementPipeline.Statement] {
         isEnded = true
         watch?.end()
@@ -74,7 +74,7 @@ final class PostgresSession: ByteStreamHandler {
 
     // MARK: Connecting
 
-    /// Begins to connect. libpq requires that the socket is writable before the first poll.
+    /// Reports a failed start, or waits until the socket is writable. libpq requires that before the first poll.
     func connect() {
         if let error = handle.startFailure { fail(error) } else { owner.handle(.connectWaits(.writable)) }
     }
@@ -94,7 +94,7 @@ final class PostgresSession: ByteStreamHandler {
         act(on: interest == .readable ? .readable : .writable) { [self] in poll() }
     }
 
-    /// Begins to read results, and prepares the statements.
+    /// Begins to read results, sets the session's parameters, and prepares the statements.
     func prepare() {
         act(on: .readable) { [self] in readable() }
         pipeline.prepare(.configure)
@@ -142,7 +142,7 @@ final class PostgresSession: ByteStreamHandler {
         loop.flushAfterIteration(self)
     }
 
-    /// Sends the statements of this iteration.
+    /// Sends the statements that may be sent now.
     override func flush() {
         while !isEnded, let statement = pipeline.next(loop.now.monotonic) {
             guard send(statement) else { return fail(PostgresHandle.lost) }
@@ -222,7 +222,7 @@ final class PostgresSession: ByteStreamHandler {
         } while !isEnded && handle.hasPendingInput
         guard !isEnded else { return }
         if pipeline.isDrained { owner.drained() }
-        // Statements may be sent now, and writing may be possible.
+        // The responses may allow more statements to be sent, and the socket may be writable.
         loop.flushAfterIteration(self)
     }
 
@@ -248,7 +248,7 @@ final class PostgresSession: ByteStreamHandler {
         }
     }
 
-    /// Returns whether the result is to be kept.
+    /// Passes a response to the pipeline, and performs the action. Returns whether to keep the result.
     private func perform(_ response: StatementPipeline.Response) -> Bool {
         switch pipeline.received(response, loop.now.monotonic) {
         case .none, .reportRow: break

@@ -5,9 +5,9 @@ public enum PostgresStatus: Sendable, Hashable {
     case connecting
     /// Accepts statements.
     case ready(PostgresHost)
-    /// No host accepted a connection, or it was lost. The next attempt follows.
+    /// No host accepted a connection, or the connection was lost. The next round of attempts follows after a delay.
     case waiting(PostgresError)
-    /// Closes after the last statement.
+    /// Closes once no statement and no transaction remains, or at the deadline.
     case closing
     case closed
 }

@@ -1,10 +1,10 @@
-/// A statement that each connection prepares once.
+/// A statement that each session prepares.
 public struct PreparedStatement: Sendable {
     /// How the rows of a result reach their receiver.
     public enum Delivery: Sendable {
-        /// All rows in one call. The result is in memory.
+        /// All rows in one call. libpq holds the whole result in memory.
         case whole
-        /// One row in each call, so that the memory does not depend on the size of the result.
+        /// One row in each call, so that memory use does not depend on the size of the result.
         case rowByRow
     }
 

@@ -2,9 +2,9 @@ import EventLoop
 
 extension StatementPipeline {
     enum Response {
-        /// One row of several.
+        /// One row of a result that libpq delivers row by row.
         case row
-        /// The last result of a statement. `isRollback`: the server rolled back a transaction.
+        /// The last result of a statement. `isRollback` is true if the server answered with ROLLBACK.
         case result(isRollback: Bool)
         case failed(PostgresError)
         /// The results of the statement are complete.
@@ -19,14 +19,14 @@ extension StatementPipeline {
         case keepResult
         /// Report the kept result.
         case complete(Statement)
-        /// Report the error, and `transactionFailed` to statements that are not sent.
+        /// Report the error to the receiver of the statement, and `transactionFailed` to those of `unsent`.
         case fail(Statement, PostgresError, unsent: [Statement])
         /// No statement awaits this response.
         case outOfOrder
     }
 
-    /// Matches a response to the first statement in flight. Its outcome is known at the Sync: an error can follow the
-    /// result, and only the Sync commits.
+    /// Matches a response to the first statement in flight. The outcome of that statement is known at the Sync: an
+    /// error can follow its result, and the server commits only at the Sync.
     mutating func received(_ response: Response, _ now: MonotonicTime) -> Action {
         guard let statement = inFlight.first else { return .outOfOrder }
         progressed(now)
@@ -74,7 +74,7 @@ extension StatementPipeline {
         }
         let failure: PostgresError? =
             switch statement.command {
-            // The server answers ROLLBACK if an earlier statement failed.
+            // The server answers COMMIT with ROLLBACK if an earlier statement failed.
             case .commit: earlier ?? responses.failure ?? (responses.isRollback ? Self.transactionFailed : nil)
             case .abandon: earlier
             case .configure, .deallocate, .prepare, .execute, .begin, .rollBack: responses.failure

@@ -2,28 +2,28 @@ import EventLoop
 
 /// Orders statements, bounds those in flight, and matches responses to them. Pure.
 ///
-/// A Sync follows each statement, so an error fails no other statement. A transaction is a sequence: once its BEGIN is
-/// sent, other statements wait until its COMMIT or ROLLBACK is sent. The first error of a transaction fails its other
-/// statements; a COMMIT that follows becomes a ROLLBACK, and fails with the first error.
+/// A Sync follows each statement, so an error affects no statement outside its transaction. Once the BEGIN of a
+/// transaction is sent, other statements wait until its COMMIT or ROLLBACK is sent. The first error of a transaction
+/// fails its later statements. Its COMMIT fails with that error; a COMMIT that is not sent yet becomes a ROLLBACK.
 struct StatementPipeline {
     enum Command {
         /// Sets the session's parameters, and reads whether the session accepts writes.
         case configure
-        /// Forgets all prepared statements.
+        /// Deallocates all prepared statements.
         case deallocate
         case prepare(Int)
         case execute(Int, PostgresParameters)
         case begin
         case commit
         case rollBack
-        /// A ROLLBACK in place of a COMMIT.
+        /// A ROLLBACK in place of the COMMIT of a failed transaction.
         case abandon
     }
 
     struct Statement {
         var command: Command
         var receiver: StatementReceiver?
-        /// The number of its transaction.
+        /// The number of its transaction; nil outside transactions.
         var transaction: Int?
     }
 
@@ -52,9 +52,9 @@ struct StatementPipeline {
         case transaction(Int)
     }
 
-    /// Maximum statements in flight. More would only fill the buffers of both sides.
+    /// Maximum number of statements in flight. More would only fill the buffers of client and server.
     static let inFlightMax = 64
-    /// Maximum statements that wait to be sent.
+    /// Maximum number of statements that wait to be sent. Preparations, COMMIT and ROLLBACK may exceed it.
     static let waitingMax = 4096
     static let transactionFailed = PostgresError(
         .transactionFailed, "an earlier statement of the transaction failed, or the transaction has ended")
@@ -66,21 +66,21 @@ struct StatementPipeline {
     private var preparations = FIFO<Statement>()
     private var units = FIFO<Unit>()
     private var lastTransaction = 0
-    /// The transaction whose BEGIN is sent, and whose end is not.
+    /// The number of the transaction whose BEGIN is sent and whose COMMIT or ROLLBACK is not.
     private var current: Int?
     private(set) var waitingCount = 0
-    /// The time of the last response, or of the first statement that was sent after all others were complete.
+    /// The time of the last response, or of the last statement that was sent while none was in flight.
     private(set) var progressAt = MonotonicTime(nanoseconds: 0)
 
     /// Whether no statement is in flight or waits, and no transaction is open.
     var isDrained: Bool { inFlight.isEmpty && waitingCount == 0 && transactions.isEmpty }
 
-    /// When the server must have sent the next response; nil if no statement is in flight.
+    /// Returns the time by which the server must have responded; nil if no statement is in flight.
     func deadline(_ limit: Duration) -> MonotonicTime? {
         inFlight.isEmpty ? nil : progressAt + limit
     }
 
-    /// Adds a command that precedes all statements of the user, except those of an open transaction.
+    /// Adds a command. It is sent before all other waiting statements, but after the current transaction.
     mutating func prepare(_ command: Command) {
         preparations.append(Statement(command: command))
         waitingCount += 1
@@ -88,7 +88,8 @@ struct StatementPipeline {
 
     /// Adds a statement, in a transaction if one is given.
     ///
-    /// - Throws: `queueFull`; `transactionFailed` if the transaction has failed or ended.
+    /// - Throws: `queueFull` if `waitingMax` statements wait; `transactionFailed` if the transaction has failed or
+    ///   ended.
     mutating func add(_ statement: Statement) throws(PostgresError) {
         guard waitingCount < Self.waitingMax else { throw Self.queueFull }
         if let number = statement.transaction {
@@ -104,7 +105,7 @@ struct StatementPipeline {
 
     /// Adds a transaction, and returns its number.
     ///
-    /// - Throws: `queueFull`.
+    /// - Throws: `queueFull` if `waitingMax` statements wait.
     mutating func begin() throws(PostgresError) -> Int {
         guard waitingCount < Self.waitingMax else { throw Self.queueFull }
         lastTransaction += 1
@@ -116,7 +117,8 @@ struct StatementPipeline {
         return lastTransaction
     }
 
-    /// Ends a transaction with a COMMIT or ROLLBACK. Possible after it has failed, and above `waitingMax`.
+    /// Adds the COMMIT or ROLLBACK of a transaction, even if the transaction has failed or `waitingMax` statements
+    /// wait.
     ///
     /// - Throws: `transactionFailed` if the transaction has ended already.
     mutating func end(_ statement: Statement) throws(PostgresError) {
@@ -128,7 +130,7 @@ struct StatementPipeline {
         waitingCount += 1
     }
 
-    /// Returns the next statement to send, with a Sync after it. Nil if none may be sent now.
+    /// Returns the next statement to send; nil if none may be sent now. The caller must send a Sync after it.
     mutating func next(_ now: MonotonicTime) -> Statement? {
         guard inFlight.count < Self.inFlightMax, let statement = removeNext() else { return nil }
         waitingCount -= 1
@@ -161,7 +163,8 @@ struct StatementPipeline {
         return statement
     }
 
-    /// Records the first failure of a transaction, and removes its statements that were not sent.
+    /// Records the first error of a transaction. Removes and returns its waiting statements, except COMMIT and
+    /// ROLLBACK.
     mutating func fail(_ number: Int, _ error: PostgresError) -> [Statement] {
         guard var transaction = transactions[number] else { return [] }
         var kept = FIFO<Statement>()
@@ -176,10 +179,11 @@ struct StatementPipeline {
         return removed
     }
 
-    /// Records that the server makes progress.
+    /// Records the time of a response.
     mutating func progressed(_ now: MonotonicTime) { progressAt = now }
 
-    /// Removes all statements and transactions. Returns the statements, those in flight first.
+    /// Removes all statements and transactions. Returns all statements except waiting preparations, those in flight
+    /// first.
     mutating func removeAll() -> [Statement] {
         var removed: [Statement] = []
         while let statement = inFlight.popFirst() { removed.append(statement) }

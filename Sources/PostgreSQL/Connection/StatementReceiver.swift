@@ -1,15 +1,15 @@
 /// Receives the outcome of one statement. A base class, so that an outcome costs one virtual call.
 ///
-/// Each method is called on the loop's thread, never inside a call of the receiver to the connection. Receivers may
-/// send statements and close the connection.
+/// The connection calls the methods on the loop's thread, never during a call of the receiver to the connection. The
+/// methods may send statements and close the connection.
 open class StatementReceiver {
     public init() {}
 
-    /// A row of a statement with delivery row by row. The statement may still fail.
+    /// Receives one row of a statement with `rowByRow` delivery. The statement may still fail.
     open func received(row: borrowing PostgresRows) {}
 
-    /// The statement is complete, and committed unless it belongs to a transaction. The rows are valid during the call;
-    /// none remain after delivery row by row.
+    /// The statement is complete. If it is outside a transaction, the server has committed it. The rows are valid
+    /// during the call; with `rowByRow` delivery, there are none.
     open func completed(_ rows: borrowing PostgresRows) {}
 
     /// The statement failed. If the connection was lost, the server may have executed it all the same.

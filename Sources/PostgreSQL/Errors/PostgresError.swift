@@ -1,6 +1,6 @@
-/// The failure of a statement, of a connection, or of libpq.
+/// An error of a statement, a connection, a URL or libpq.
 ///
-/// Its message is Martlet's own: the server's messages quote values, so they are never read.
+/// Its message never contains the server's message, which may quote values.
 public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// libpq cannot be loaded, is too old, or is out of memory.
@@ -9,41 +9,41 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
         case invalidURL
         /// The server reported an error: see `state`.
         case server
-        /// The server cannot be reached, or closed the connection.
+        /// The host's name cannot be resolved, the server cannot be reached, or the connection is lost or not ready.
         case unreachable
-        /// The server did not answer in time.
+        /// The server or the name service did not answer in time.
         case timedOut
         /// The TLS handshake failed: the server has no TLS, or its certificate is not trusted or is for another host.
         case tls
         /// The server asks for a password, and none is configured.
         case passwordMissing
-        /// The session cannot write: the server is a standby.
+        /// The session accepts no writes, usually because the server is a standby.
         case readOnly
-        /// An earlier statement of the transaction failed.
+        /// An earlier statement of the transaction failed, or the transaction has ended.
         case transactionFailed
-        /// The maximum of waiting statements is reached.
+        /// The maximum number of waiting statements is reached.
         case queueFull
-        /// The result does not have the expected type.
+        /// A result does not have the expected columns, types, rows or values.
         case unexpectedResult
-        /// libpq reported results out of order.
+        /// libpq reported a result that no statement awaits.
         case protocolViolation
-        /// Closed by the caller.
+        /// The caller has closed the connection.
         case closed
     }
 
     public let code: Code
-    /// The server's error; nil for all codes but `server`.
+    /// The SQLSTATE of the server's error; nil for all codes but `server`.
     public let state: SQLState?
     /// The name of the violated constraint, if the server reported one.
     public let constraint: String?
-    /// A text for operators; contains no value of a statement.
+    /// A text for operators. It contains no value of a statement.
     public let message: String
 
     public init(_ code: Code, _ message: String) {
         self.init(code: code, state: nil, constraint: nil, message: message)
     }
 
-    /// An error that the server reported, with a fixed text for its class.
+    /// Creates an error that the server reported, with the fixed text of its outcome.
     public init(_ state: SQLState, constraint: String? = nil) {
         let subject = constraint.map { " (constraint \($0))" } ?? ""
         self.init(
@@ -58,7 +58,7 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
         self.message = message
     }
 
-    /// What the error means for the caller.
+    /// The meaning of the error for the caller.
     public var outcome: SQLState.Outcome {
         switch code {
         case .server: state?.outcome ?? .other
@@ -87,11 +87,11 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension SQLState {
-    /// The fixed text of the error.
+    /// The fixed text of the outcome.
     fileprivate var meaning: String {
         switch outcome {
         case .unreachable: "server not available, or statement canceled"
-        case .refused: "login refused; check user, password and pg_hba.conf"
+        case .refused: "login refused (user, password or pg_hba.conf)"
         case .schema: "database, table, column or privilege missing"
         case .full: "disk, memory or connections of the server exhausted"
         case .data: "values refused"

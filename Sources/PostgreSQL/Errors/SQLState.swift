@@ -1,27 +1,28 @@
-/// The five characters by which PostgreSQL identifies an error, such as `40001`. The first two are its class.
+/// The five characters by which PostgreSQL identifies an error, such as `40001`. The first two are the error's class.
 ///
 /// https://www.postgresql.org/docs/current/errcodes-appendix.html
 public struct SQLState: Sendable, Hashable, CustomStringConvertible {
-    /// What an error means for the caller.
+    /// The meaning of an error for the caller.
     public enum Outcome: Sendable, Hashable, CaseIterable {
-        /// The server ends sessions, starts, stops, or canceled the statement (classes 08 and 57). Repeat later.
+        /// The server is unavailable, or canceled the statement (classes 08 and 57). Repeat later.
         case unreachable
-        /// Login refused (class 28). Needs an operator.
+        /// The server refused the login (class 28). An operator must correct it.
         case refused
-        /// Database, table, column or privilege missing (classes 42 and 3D). Needs a migration or an operator.
+        /// A database, table, column or privilege is missing (classes 42 and 3D). A migration or an operator must add
+        /// it.
         case schema
-        /// Disk, memory or connections exhausted (class 53).
+        /// The server's disk, memory or connections are exhausted (class 53).
         case full
-        /// The values are faulty (classes 22 and 23). A repeat fails, too.
+        /// The server refused the values (classes 22 and 23).
         case data
-        /// Serialization failure or deadlock (40001, 40P01). Repeat the transaction at once.
+        /// The transaction conflicted with another one (40001, 40P01). Repeat the transaction at once.
         case retry
-        /// The server is a standby, or forbids writes (25006). Another host may be the primary.
+        /// The session is read-only, usually on a standby (25006). Another host may be the primary.
         case readOnly
         /// Another transaction held the lock for too long (55P03).
         case lockTimeout
-        /// The result of a prepared statement has changed (0A000), usually after a migration. The connection prepares
-        /// its statements again; repeat the statement.
+        /// The result type of a prepared statement has changed (0A000), usually after a migration. The connection
+        /// prepares its statements again; repeat the statement.
         case stalePlan
         case other
     }
@@ -29,7 +30,7 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     /// The characters in ASCII, the first one in the highest of five bytes.
     private let packed: UInt64
 
-    /// Returns nil unless the text is five digits and capital letters.
+    /// Returns nil unless the text consists of five digits or capital letters.
     public init?(_ text: some Sequence<UInt8>) {
         var packed: UInt64 = 0
         var count = 0
@@ -54,7 +55,7 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
         String(decoding: (0..<5).map { UInt8(truncatingIfNeeded: packed >> (8 * (4 - $0))) }, as: UTF8.self)
     }
 
-    /// The first two characters, the label of metrics.
+    /// The first two characters, which are a label of metrics.
     public var classText: String { String(description.prefix(2)) }
 
     public var outcome: Outcome {

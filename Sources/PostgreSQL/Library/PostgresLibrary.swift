@@ -1,11 +1,11 @@
 import CPostgreSQL
 
-/// libpq, loaded on first use: a worker without registrations needs no PostgreSQL (decision 30).
+/// libpq, loaded on first use: a worker without registrations needs no libpq (decision 30).
 public enum PostgresLibrary {
     /// The first version with pipeline mode.
     static let versionMin = 140_000
 
-    /// The error of loading libpq; nil if it was loaded.
+    /// The reason why libpq cannot be used; nil if it can.
     private static let failure: PostgresError? = {
         if let reason = martlet_pq_load() {
             return PostgresError(
@@ -22,21 +22,21 @@ public enum PostgresLibrary {
                 + "install a newer package libpq5")
     }
 
-    /// Loads libpq. Reads files at its first call, so call it before lanes start. Callable from any thread.
+    /// Loads libpq. The first call reads files, so make it before lanes start. Any thread may call the function.
     ///
-    /// - Throws: ``PostgresError`` of code `unavailable` if libpq is missing or older than 14.
+    /// - Throws: ``PostgresError`` of code `unavailable` if libpq cannot be loaded or is older than 14.
     public static func load() throws(PostgresError) {
         if let failure { throw failure }
     }
 
     /// Returns the version of the loaded library, such as `15.18`.
     ///
-    /// - Throws: as ``load()``.
+    /// - Throws: the error of ``load()``.
     public static func version() throws(PostgresError) -> String {
         try load()
         return text(ofVersion: Int(martlet_pq_library_version()))
     }
 
-    /// Returns the text of a number in the format of libpq and server, such as 150018.
+    /// Returns the text of a version number of libpq or the server, such as `15.18` for 150018.
     static func text(ofVersion number: Int) -> String { "\(number / 10_000).\(number % 10_000)" }
 }

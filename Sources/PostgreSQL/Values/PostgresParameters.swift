@@ -1,6 +1,6 @@
 /// The parameters of one statement in PostgreSQL's binary format, in one buffer.
 public struct PostgresParameters: Sendable {
-    /// Maximum elements of an array. The format has a signed 32-bit number.
+    /// Maximum number of elements of an array. The format stores it as a signed 32-bit integer.
     public static let arrayCountMax = Int(Int32.max)
 
     @usableFromInline var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ public struct PostgresParameters: Sendable {
 
     public init() {}
 
-    /// Reserves space for values that follow.
+    /// Reserves space for the values of later parameters.
     public mutating func reserve(bytes count: Int) {
         bytes.reserveCapacity(bytes.count + count)
     }
@@ -81,6 +81,7 @@ public struct PostgresParameters: Sendable {
         }
     }
 
-    /// Not null, and never read: the value of parameters that are all empty.
+    /// The pointer of an empty value if `bytes` has no memory. libpq does not read it, but a null pointer would mean
+    /// null.
     private static var emptyValue: UnsafePointer<CChar>? { UnsafePointer(bitPattern: 1) }
 }

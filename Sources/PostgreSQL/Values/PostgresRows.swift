@@ -12,16 +12,16 @@ public struct PostgresRows: ~Copyable {
 
     deinit { martlet_pq_clear(result) }
 
-    /// The number of rows.
     public var count: Int { Int(martlet_pq_row_count(result)) }
 
     /// The number of rows that the statement returned, inserted, updated or deleted.
     public var affectedCount: Int { Int(String(cString: martlet_pq_affected_rows(result))) ?? 0 }
 
-    /// Whether the statement was a COMMIT that the server answered with ROLLBACK.
+    /// Whether the command tag is ROLLBACK. The server also answers the COMMIT of a failed transaction with this tag.
     var isRollback: Bool { strcmp(martlet_pq_command_status(result), "ROLLBACK") == 0 }
 
-    /// Calls `body` with the bytes of a value in the binary format, valid during the call; nil for null.
+    /// Calls `body` with the bytes of a value in the binary format, or with nil for null. The bytes are valid during
+    /// the call.
     ///
     /// - Precondition: `row` and `column` exist.
     @inlinable
@@ -33,7 +33,8 @@ public struct PostgresRows: ~Copyable {
 
     /// Returns a value; nil for null.
     ///
-    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type.
+    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the
+    ///   value is malformed.
     /// - Precondition: `row` exists.
     @inlinable
     public func optional<Value: PostgresValue>(
@@ -47,7 +48,7 @@ public struct PostgresRows: ~Copyable {
     /// Returns a value.
     ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the
-    ///   value is null.
+    ///   value is null or malformed.
     /// - Precondition: `row` exists.
     @inlinable
     public func value<Value: PostgresValue>(
@@ -62,7 +63,7 @@ public struct PostgresRows: ~Copyable {
     /// Returns the elements of an array of one dimension.
     ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the
-    ///   array is null, has a null element, or more than one dimension.
+    ///   array is null or malformed, has a null element, or has more than one dimension.
     /// - Precondition: `row` exists.
     public func array<Value: PostgresValue>(
         of type: Value.Type = Value.self, row: Int, column: Int
@@ -73,7 +74,9 @@ public struct PostgresRows: ~Copyable {
         return values
     }
 
-    /// Returns the bytes of a value; nil for null. They are valid as long as the rows.
+    /// Returns the bytes of a value; nil for null. The bytes are valid as long as the rows.
+    ///
+    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type.
     @usableFromInline
     func bytes(row: Int, column: Int, type: PostgresType) throws(PostgresError) -> UnsafeRawBufferPointer? {
         guard martlet_pq_column_type(result, Int32(column)) == type.rawValue else {
@@ -98,10 +101,12 @@ public struct PostgresRows: ~Copyable {
 
     @usableFromInline
     static func unexpected(_ column: Int, _ type: PostgresType) -> PostgresError {
-        PostgresError(.unexpectedResult, "column \(column + 1) of the result is null or not of type \(type)")
+        PostgresError(
+            .unexpectedResult, "column \(column + 1) of the result is missing, null, malformed or not of type \(type)")
     }
 
-    /// Parses the binary format of an array. Nil if it is malformed, has a null element, or more than one dimension.
+    /// Returns the elements of an array in the binary format; nil if the array is malformed, has a null element, or has
+    /// more than one dimension.
     static func elements<Value: PostgresValue>(of bytes: UnsafeRawBufferPointer, as type: Value.Type) -> [Value]? {
         var rest = bytes[...]
         func next(_ count: Int) -> UnsafeRawBufferPointer? {
@@ -114,7 +119,7 @@ public struct PostgresRows: ~Copyable {
             UInt32(bitPattern: element) == Value.type.rawValue
         else { return nil }
         guard dimensions == 1 else { return dimensions == 0 && rest.isEmpty ? [] : nil }
-        // Each element has a length of 4 bytes.
+        // The length of each element takes 4 bytes, which bounds the count.
         guard let count = number(), number() != nil, count >= 0, Int(count) <= rest.count / 4 else { return nil }
         var values: [Value] = []
         values.reserveCapacity(Int(count))

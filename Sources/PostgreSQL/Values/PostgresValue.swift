@@ -1,10 +1,10 @@
 public import Crypto
 
-/// A value in PostgreSQL's binary format.
+/// A value that has a representation in PostgreSQL's binary format.
 public protocol PostgresValue: Sendable {
     static var type: PostgresType { get }
     static var arrayType: PostgresType { get }
-    /// The length of the binary format.
+    /// The number of bytes of the value in the binary format.
     var binaryBytes: Int { get }
     /// Appends exactly `binaryBytes` bytes.
     func write(to bytes: inout [UInt8])
@@ -13,7 +13,7 @@ public protocol PostgresValue: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends an integer in network order.
+    /// Appends an integer in network byte order.
     @inlinable
     mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
@@ -21,7 +21,7 @@ extension [UInt8] {
 }
 
 extension FixedWidthInteger {
-    /// Reads an integer in network order; nil if the length differs.
+    /// Reads an integer in network byte order; nil if the length differs.
     @inlinable
     init?(bigEndianBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count == MemoryLayout<Self>.size else { return nil }

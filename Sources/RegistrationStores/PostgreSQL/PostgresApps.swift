@@ -1,11 +1,11 @@
-/// The apps of a store and their numbers, as far as a connection has read them. Each app has a larger number than all
-/// apps that were committed before.
+/// The apps of a store and their numbers, as far as a connection has read them. An app has a larger number than all
+/// apps that were committed before it.
 struct PostgresApps {
     private var numbers: [String: Int] = [:]
     private var names: [Int: String] = [:]
     private(set) var lastNumber = 0
 
-    /// The bundle IDs, in order.
+    /// The bundle IDs, sorted.
     var all: [String] { numbers.keys.sorted() }
 
     var count: Int { numbers.count }

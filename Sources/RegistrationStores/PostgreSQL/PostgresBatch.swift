@@ -6,7 +6,7 @@ import Registrations
 final class PostgresBatch: PostgresOperation {
     private let batch: CommandBatch
     private var keyed: [KeyedCommand] = []
-    /// The number of apps that `keyed` includes.
+    /// The number of known apps when `keyed` was computed.
     private var appCount = 0
     private var stored: StoredRegistrations = [:]
     private var marks: [EndMark] = []
@@ -86,7 +86,7 @@ final class PostgresBatch: PostgresOperation {
 }
 
 extension EndMark {
-    /// Reads all rows of a result.
+    /// Reads a mark from each row of a result.
     static func all(in rows: borrowing PostgresRows) throws(PostgresError) -> [EndMark] {
         var all: [EndMark] = []
         for row in 0..<rows.count {

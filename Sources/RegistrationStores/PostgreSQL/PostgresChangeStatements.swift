@@ -1,8 +1,9 @@
 import PostgreSQL
 
-/// The statements of a batch.
+/// The statements that number apps and that lock and write rows.
 enum PostgresChangeStatements {
-    /// Two sessions that number apps at the same time compute the same numbers. The later one then inserts nothing.
+    /// Two sessions that number apps at the same time compute the same numbers. The later one skips the apps whose
+    /// number is in use, and its operation numbers them in a repeat.
     static var numberApps: PreparedStatement {
         PreparedStatement(
             """
@@ -13,7 +14,7 @@ enum PostgresChangeStatements {
             """, [.textArray])
     }
 
-    /// Locks are taken in the order of the array. OFFSET 0 keeps the planner from removing the calls.
+    /// The server takes the locks in the order of the array. OFFSET 0 keeps the planner from removing the calls.
     static var lock: PreparedStatement {
         PreparedStatement(
             """
@@ -22,7 +23,7 @@ enum PostgresChangeStatements {
             """, [.int4Array])
     }
 
-    /// Sessions lock rows in the order of their keys, so that they do not deadlock.
+    /// The server locks the rows in the order of their keys, so that sessions do not deadlock.
     static var lockRows: PreparedStatement {
         PreparedStatement(
             """
@@ -41,7 +42,7 @@ enum PostgresChangeStatements {
             """, PostgresRowColumns.types)
     }
 
-    /// A row that exists fails the transaction, which is then repeated: its session has not locked the row's token.
+    /// A row that exists already fails the transaction, which is then repeated.
     static var insertRows: PreparedStatement {
         PreparedStatement(
             """

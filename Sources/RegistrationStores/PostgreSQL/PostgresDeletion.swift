@@ -17,7 +17,7 @@ final class PostgresDeletion: StatementReceiver {
     func begin() {
         if let fault = context.connection.fault { return fail(fault) }
         var parameters = PostgresParameters()
-        // In order, so that two sessions do not deadlock.
+        // The ids are sorted, so that two sessions do not deadlock.
         parameters.append(array: deletion.ids.sorted())
         do throws(PostgresError) {
             try context.connection.connection.execute(

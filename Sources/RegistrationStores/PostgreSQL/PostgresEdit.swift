@@ -79,7 +79,7 @@ final class PostgresEdit: PostgresOperation {
 }
 
 extension PostgresParameters {
-    /// The parameters of a page: the key before it, and a number of rows.
+    /// Returns the parameters of a page: the key before it, and a number of rows.
     static func page(after key: Registration.Key?, _ rowCount: Int64) -> PostgresParameters {
         var parameters = PostgresParameters()
         parameters.append(key ?? .least)
@@ -89,9 +89,9 @@ extension PostgresParameters {
 }
 
 extension Registration.Key {
-    /// Before all keys. A keyed hash of zero is as improbable as a collision.
+    /// The key before all others. A keyed hash of zero is as improbable as a collision.
     static let least = Registration.Key(token: UUIDValue(high: 0, low: 0))
-    /// After all keys.
+    /// The key after all others.
     static let greatest = Registration.Key(
         token: UUIDValue(high: .max, low: .max), slot: UUIDValue(high: .max, low: .max))
 }

@@ -7,12 +7,12 @@ public struct PostgresInspection: Sendable, Hashable {
     /// The oldest version of the server that a store can use.
     public static let serverVersionMin = 130_000
 
-    /// In the format of the server, such as 150018.
+    /// The version in the server's format, such as 150018.
     public var serverVersion: Int
     /// The rights that a worker needs and the role lacks, such as `INSERT on martlet.event`, separated by commas; empty
     /// if none is missing.
     public var missingRights: String
-    /// Whether the role may change the schema, which no worker needs.
+    /// Whether the role can create objects in the schema. No worker needs this right.
     public var mayChangeSchema: Bool
 
     public init(serverVersion: Int, missingRights: String, mayChangeSchema: Bool) {
@@ -37,9 +37,10 @@ public struct PostgresInspection: Sendable, Hashable {
         "SELECT has_schema_privilege('martlet', 'CREATE')",
     ]
 
-    /// Connects with the role of the URL, and reads its rights. To be called on the loop's thread.
+    /// Connects as the user of the URL, and reads the server's version and the user's rights. Call it on the loop's
+    /// thread.
     ///
-    /// - Throws: ``StoreFault``, also if the schema is missing or not visible to the role.
+    /// - Throws: ``StoreFault``, also if the schema is missing or the user has no access to it.
     public init(
         loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource
     ) async throws(StoreFault) {

@@ -65,7 +65,7 @@ final class PostgresLookup: StatementReceiver {
         for row in 0..<rows.count {
             let query = Int(try rows.value(Int64.self, row: row, column: 0)) - 1
             guard devices.indices.contains(query) else {
-                throw PostgresError(.unexpectedResult, "a lookup returned a device of no query")
+                throw PostgresError(.unexpectedResult, "a lookup returned a device that belongs to no query")
             }
             let key = try Registration.Key(rows, row: row, column: 1)
             let registeredAt = try rows.value(Int64.self, row: row, column: 3)

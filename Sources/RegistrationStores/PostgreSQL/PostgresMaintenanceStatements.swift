@@ -1,7 +1,7 @@
 import PostgreSQL
 
-/// Maintenance never waits for rows that other sessions have locked, so that it takes part in no deadlock. Subqueries
-/// are in arrays or materialized: a plan that repeats a subquery would exceed its LIMIT.
+/// The statements of maintenance. They skip rows that other sessions have locked, so they take part in no deadlock.
+/// Subqueries are in ARRAY constructors or materialized: a plan that executes a subquery again could exceed its LIMIT.
 enum PostgresMaintenanceStatements {
     static var lockExpired: PreparedStatement {
         PreparedStatement(

@@ -1,18 +1,18 @@
-/// One step of the schema. Steps only add, so that workers of two versions can run during an upgrade.
+/// One step of the schema. Steps only add objects, so that workers of two versions can run during an upgrade.
 struct PostgresMigration {
     enum Change {
-        /// Statements of one transaction.
+        /// Statements that one transaction executes.
         case transaction(String)
-        /// An index that is created while workers write. Its definition follows ON.
+        /// An index that the server creates while workers write. `definition` is the SQL after ON.
         case index(name: String, definition: String)
     }
 
     let version: Int
-    /// The oldest version of this module that can use the schema after the step.
+    /// The lowest schema version whose workers can use the schema after the step.
     let oldestReader: Int
     let change: Change
 
-    /// All steps, in order.
+    /// All steps, in the order of their versions.
     static let all = [PostgresMigration(version: 1, oldestReader: 1, change: .transaction(first))]
 
     private static let first = """
@@ -65,13 +65,13 @@ struct PostgresMigration {
         INSERT INTO martlet.version VALUES (0, 0);
         """
 
-    /// The statements of the step. Each one is executed alone.
+    /// The statements of the step. The caller executes each one separately.
     var statements: [String] {
         let newVersion = "UPDATE martlet.version SET version = \(version), oldest_reader = \(oldestReader);"
         switch change {
         case .transaction(let sql): return [Self.transaction("\(sql)\n\(newVersion)")]
         case .index(let name, let definition):
-            // A step that was interrupted leaves an invalid index.
+            // An interrupted step leaves an invalid index.
             return [
                 "DROP INDEX CONCURRENTLY IF EXISTS martlet.\(name);",
                 "CREATE INDEX CONCURRENTLY \(name) ON \(definition);", Self.transaction(newVersion),
@@ -79,7 +79,7 @@ struct PostgresMigration {
         }
     }
 
-    /// Returns the statement that gives a role the rights of a worker. It can be repeated.
+    /// Returns the statement that gives a role the rights of a worker. The statement can be repeated.
     static func grants(to role: String) -> String {
         let role = "\"\(role.replacing("\"", with: "\"\""))\""
         return transaction(
@@ -91,7 +91,7 @@ struct PostgresMigration {
             """)
     }
 
-    /// Returns one statement that executes several. The server does not analyze them before, so that they may use tables
-    /// that do not exist yet.
+    /// Returns one statement that executes several. The server analyzes each one when it executes it, so a statement
+    /// can use tables that an earlier one creates.
     private static func transaction(_ sql: String) -> String { "DO $martlet$ BEGIN\n\(sql)\nEND $martlet$;" }
 }

@@ -2,13 +2,13 @@ import EventLoop
 import PostgreSQL
 import Registrations
 
-/// A connection of a command, whose functions wait.
+/// A connection for a command. Its functions suspend until the server has answered.
 final class PostgresMigrationSession: PostgresConnectionHandler {
     private let connection: PostgresConnection
-    /// Receives the outcome of the first attempts to connect.
+    /// The tasks that wait for the outcome of the first round of attempts to connect.
     private let waiters = ContinuationList<PostgresError?>()
 
-    /// - Throws: ``StoreFault`` if libpq is missing or too old.
+    /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old.
     init(
         _ loop: EpollLoop, _ url: PostgresURL, _ password: @escaping PostgresPasswordSource,
         _ statements: [String]
@@ -25,9 +25,9 @@ final class PostgresMigrationSession: PostgresConnectionHandler {
         }
     }
 
-    /// Connects.
+    /// Connects, and waits until the connection is ready.
     ///
-    /// - Throws: the fault of the first attempts.
+    /// - Throws: ``StoreFault`` if the first round of attempts fails.
     func connect() async throws(StoreFault) {
         connection.start(self)
         let error: PostgresError? =
@@ -49,7 +49,7 @@ final class PostgresMigrationSession: PostgresConnectionHandler {
         }
     }
 
-    /// Executes a statement without parameters, and returns what `read` returns for its rows.
+    /// Executes a statement without parameters, and returns the value that `read` returns for the rows.
     func run<Value: Sendable>(
         _ statement: Int, _ read: @escaping (borrowing PostgresRows) throws(PostgresError) -> Value = { _ in () }
     ) async throws(StoreFault) -> Value {

@@ -2,14 +2,14 @@ public import EventLoop
 public import PostgreSQL
 public import Registrations
 
-/// Creates and updates the schema of a store. Its functions wait, so they are for commands.
+/// Creates and updates the schema of a store, for commands.
 public struct PostgresMigrations {
     /// The version of the schema that this version of Martlet requires.
     public static let version = PostgresMigration.all.map(\.version).max() ?? 0
-    /// The time after which a statement is canceled. An index on a large table takes long.
+    /// The time after which the server cancels a statement. Creating an index on a large table takes long.
     static let statementSecondsMax = 6 * 3600
-    /// A lock of the session, since CREATE INDEX CONCURRENTLY cannot run in a transaction. A session that waits for a
-    /// lock would block the index, so that no session waits.
+    /// Takes a lock of the session, since CREATE INDEX CONCURRENTLY cannot run in a transaction. A session that waited
+    /// for the lock would block CREATE INDEX CONCURRENTLY, so the statement does not wait.
     private static let lock =
         "SELECT pg_try_advisory_lock(\(PostgresLocks.namespace), \(PostgresLocks.migration))"
     private static let tableExists = "SELECT to_regclass('martlet.version') IS NOT NULL"
@@ -21,7 +21,7 @@ public struct PostgresMigrations {
     private let password: PostgresPasswordSource
     private let migrations: [PostgresMigration]
 
-    /// - Parameter url: With the user that owns the schema.
+    /// - Parameter url: The URL of the database, with the user that owns the schema.
     public init(loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource) {
         self.init(loop: loop, url: url, password: password, migrations: PostgresMigration.all)
     }
@@ -32,7 +32,7 @@ public struct PostgresMigrations {
         (self.loop, self.url, self.password, self.migrations) = (loop, url, password, migrations)
     }
 
-    /// Returns all SQL from an empty database on, for `psql`.
+    /// Returns the SQL that creates the schema in a database without one, for `psql`.
     ///
     /// - Parameter workerRole: The role that receives the rights of a worker; nil for none.
     public static func sql(workerRole: String?) -> String {
@@ -44,9 +44,9 @@ public struct PostgresMigrations {
         return parts.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the version of the database's schema. Its `fault(required:)` compares it with ``version``.
+    /// Returns the version of the database's schema. ``PostgresVersion/fault(required:)`` compares it with ``version``.
     ///
-    /// - Throws: ``StoreFault``.
+    /// - Throws: ``StoreFault`` if the database cannot be reached or read.
     public func check() async throws(StoreFault) -> PostgresVersion {
         let exists = try await withSession([Self.tableExists]) { session async throws(StoreFault) in
             try await session.run(0) { rows throws(PostgresError) in try rows.value(Bool.self, row: 0, column: 0) }
@@ -57,10 +57,10 @@ public struct PostgresMigrations {
         }
     }
 
-    /// Applies the steps that the database lacks.
+    /// Applies the steps that the database lacks, and grants the rights of a worker.
     ///
     /// - Parameter workerRole: The role that receives the rights of a worker; nil for none.
-    /// - Returns: The version before.
+    /// - Returns: The version of the schema before the call.
     /// - Throws: ``StoreFault``. Completed steps remain, and a repeat continues after them.
     @discardableResult
     public func migrate(workerRole: String?) async throws(StoreFault) -> PostgresVersion {

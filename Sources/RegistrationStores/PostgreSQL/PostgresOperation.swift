@@ -3,8 +3,8 @@ import EventLoop
 import PostgreSQL
 import Registrations
 
-/// A transaction of a writer, from its call until its outcome. Subclasses add the statements that read, decide, and add
-/// the statements that write.
+/// A transaction of a writer, from its call until its outcome. Subclasses add the reading statements, decide the
+/// changes, and add the writing statements.
 class PostgresOperation {
     let context: PostgresWriterContext
     private var machine = PostgresTransactionMachine()
@@ -15,15 +15,17 @@ class PostgresOperation {
         context.connection.workBegan()
     }
 
-    /// The apps without a known number, in order. They get one before the transaction begins.
+    /// The operation's apps that have no known number, sorted. The operation numbers them before its transaction
+    /// begins.
     var newApps: [String] { [] }
 
-    /// Adds the statements that read. The last one is ``readApps(in:then:)``, or is added by it.
+    /// Adds the statements that read. The last statement is that of ``readApps(in:then:)``, or its closure adds the
+    /// last one. After the last statement, the subclass calls ``found()``.
     func addReads(to transaction: PostgresTransaction) throws(CryptoError) {
         fatalError("addReads must be overridden")
     }
 
-    /// Decides the changes by the rows that were read.
+    /// Decides the changes from the rows that were read.
     func decide() throws(CryptoError) -> PostgresTransactionMachine.Finding {
         fatalError("decide must be overridden")
     }
@@ -40,7 +42,8 @@ class PostgresOperation {
         perform(machine.start(hasNewApps: !newApps.isEmpty))
     }
 
-    /// Adds the statement that reads new apps. A row read before has no app that the statement does not return.
+    /// Adds the statement that reads new apps. Once it is complete, the apps of all rows that were read before are
+    /// known.
     final func readApps(
         in transaction: PostgresTransaction, then next: @escaping () throws(PostgresError) -> Void
     ) {
@@ -52,7 +55,7 @@ class PostgresOperation {
         }
     }
 
-    /// The statements that read are complete.
+    /// Decides the changes, and continues the operation. The subclass calls it after the last reading statement.
     final func found() {
         do throws(CryptoError) {
             perform(machine.found(try decide(), hasNewApps: !newApps.isEmpty))

@@ -3,10 +3,10 @@ import EventLoop
 import PostgreSQL
 import Registrations
 
-/// The statements of a ``RegistrationPage``. Each one is its own transaction and reads a bounded number of rows, so that
-/// a page of an app with few rows does not delay other work of the writer.
+/// The statements of a ``RegistrationPage``. Each one is its own transaction and reads a bounded number of rows. So a
+/// page of an app with few rows does not delay other work of the writer.
 final class PostgresPage {
-    /// Maximum number of rows that a statement reads while it searches for an app.
+    /// Maximum number of rows that a statement reads while it searches for rows of an app.
     static let scanRowsMax = 10_000
 
     private let page: RegistrationPage
@@ -46,7 +46,7 @@ final class PostgresPage {
         }
     }
 
-    /// The key before the next rows, and the number of rows that the page still lacks.
+    /// The parameters of the next statement: the key before its rows, and the number of rows that the page still lacks.
     private var limited: PostgresParameters { .page(after: after, Int64(page.rowsMax - found.count)) }
 
     private func read(ofUser user: String, _ app: String?) {
@@ -74,12 +74,13 @@ final class PostgresPage {
         }
     }
 
-    /// - Parameter end: The last key that the statement reads; nil if no row follows its rows, or if it is the limit.
+    /// - Parameter end: The last key of the range that the statement searches; nil if the range includes all later
+    ///   keys.
     private func read(_ statement: PostgresWriterStatement, _ parameters: PostgresParameters, end: Registration.Key?) {
         execute(statement, parameters) { rows throws(PostgresError) in
             try StoredRow.all(in: rows)
         } then: { [self] (rows: [StoredRow]) in
-            // A row may be of an app that another session numbered since.
+            // Another session may have numbered the app of a row since the last `readApps`.
             readApps { [self] in insert(rows, end: end) }
         }
     }

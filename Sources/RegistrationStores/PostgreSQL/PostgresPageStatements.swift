@@ -1,8 +1,8 @@
 import PostgreSQL
 
-/// Statements about the rows after a key, `$1` and `$2`, in the order of their keys.
+/// Statements that select rows after the key `($1, $2)`, in the order of their keys.
 enum PostgresPageStatements {
-    /// Returns the key at an offset; no row if fewer rows follow.
+    /// Selects the key of the row at the offset `$3`; no row if too few rows follow.
     static var pageEnd: PreparedStatement {
         PreparedStatement(
             """
@@ -11,7 +11,7 @@ enum PostgresPageStatements {
             """, [.uuid, .uuid, .int8])
     }
 
-    /// Returns at most `$3` rows that satisfy a condition.
+    /// Returns a statement that selects at most `$3` rows that satisfy a condition.
     static func page(_ condition: String, _ parameters: [PostgresType]) -> PreparedStatement {
         PreparedStatement(
             """
@@ -20,7 +20,7 @@ enum PostgresPageStatements {
             """, [.uuid, .uuid, .int8] + parameters)
     }
 
-    /// Locks the rows up to the key `$3` and `$4` that satisfy a condition.
+    /// Returns a statement that locks and selects the rows up to the key `($3, $4)` if they satisfy a condition.
     static func lockPage(_ condition: String, _ parameter: PostgresType) -> PreparedStatement {
         PreparedStatement(
             """

@@ -3,7 +3,7 @@ public import EventLoop
 public import PostgreSQL
 public import Registrations
 
-/// Lookups in PostgreSQL. One statement answers all queries of a lookup; a pipeline carries several lookups at once.
+/// Looks up devices in PostgreSQL. One statement answers all queries of a lookup, and several lookups can be in flight.
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class PostgresReader: RegistrationReader {
@@ -11,9 +11,10 @@ public final class PostgresReader: RegistrationReader {
     private let index: BlindIndex
     let coder: RowCoder
 
-    /// The first call in a process loads libpq, which reads files: call ``PostgresLibrary/load()`` before.
+    /// Loads libpq, unless the process has loaded it. Loading reads files: to keep that off the loop, call
+    /// ``PostgresLibrary/load()`` before.
     ///
-    /// - Throws: ``StoreFault`` if libpq is missing or too old, or OpenSSL fails.
+    /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old, or OpenSSL fails.
     public init(
         loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, keys: RegistrationKeys
     ) throws(StoreFault) {
@@ -55,7 +56,7 @@ public final class PostgresReader: RegistrationReader {
 }
 
 extension RegistrationKeys {
-    /// Returns the objects that use the keys.
+    /// Returns the index and the coder that use the keys.
     ///
     /// - Throws: ``StoreFault`` if OpenSSL fails.
     func makeIndexAndCoder() throws(StoreFault) -> (BlindIndex, RowCoder) {

@@ -1,14 +1,14 @@
 import PostgreSQL
 
-/// Decides whether a transaction that failed is repeated at once. Pure.
+/// Decides whether an operation repeats its failed statement or transaction at once. Pure.
 struct PostgresRepeats {
-    /// Maximum number of repeats of one transaction.
+    /// Maximum number of repeats of one operation.
     static let repeatsMax = 3
     private static let uniqueViolation = SQLState("23505")
 
     private var count = 0
 
-    /// Returns whether to repeat the transaction after this error, and counts the repeat.
+    /// Returns whether to repeat the statement or transaction after this error. If so, counts the repeat.
     mutating func repeats(after error: PostgresError) -> Bool {
         switch error.outcome {
         case .retry, .stalePlan: return next()
@@ -17,7 +17,7 @@ struct PostgresRepeats {
         }
     }
 
-    /// Returns whether a repeat remains, and counts it.
+    /// Returns whether another repeat is allowed. If so, counts the repeat.
     mutating func next() -> Bool {
         guard count < Self.repeatsMax else { return false }
         count += 1

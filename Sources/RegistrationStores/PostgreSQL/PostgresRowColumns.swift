@@ -19,14 +19,14 @@ enum PostgresRowColumns {
     /// The parameters of a statement that writes rows: `$1, $2, …`.
     static let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
 
-    /// Returns the assignments of all columns but the key.
+    /// Returns the assignments of an UPDATE for all columns except those of the key.
     static func assignments(from source: String) -> String {
         columns.dropFirst(keyColumnCount).map { "\($0.name) = \(source).\($0.name)" }.joined(separator: ", ")
     }
 }
 
 extension PostgresParameters {
-    /// Appends an array for each column.
+    /// Appends one array for each column, with the values of the rows.
     mutating func append(columnsOf rows: [StoredRow]) {
         append(array: rows.map(\.key.token))
         append(array: rows.map(\.key.slot))
@@ -56,7 +56,8 @@ extension PostgresParameters {
 extension StoredRow {
     /// Reads the columns of a row.
     ///
-    /// - Throws: ``PostgresError`` of code `unexpectedResult` if a column has another type.
+    /// - Throws: ``PostgresError`` of code `unexpectedResult` if a column is missing, has another type, or is null
+    ///   although it must have a value.
     init(_ rows: borrowing PostgresRows, row: Int) throws(PostgresError) {
         self.init(
             key: try Registration.Key(rows, row: row, column: 0), deviceKey: try rows.optional(row: row, column: 3),
@@ -73,7 +74,6 @@ extension StoredRow {
         sealed = try RowCipher.Sealed(rows, row: row, column: 14)
     }
 
-    /// Reads all rows of a result.
     static func all(in rows: borrowing PostgresRows) throws(PostgresError) -> [StoredRow] {
         var all: [StoredRow] = []
         all.reserveCapacity(rows.count)
@@ -83,7 +83,7 @@ extension StoredRow {
 }
 
 extension Registration.Key {
-    /// Reads a key from two columns.
+    /// Reads a key from a column and the next one.
     init(_ rows: borrowing PostgresRows, row: Int, column: Int) throws(PostgresError) {
         self.init(
             token: try rows.value(row: row, column: column), slot: try rows.value(row: row, column: column + 1))
@@ -91,7 +91,7 @@ extension Registration.Key {
 }
 
 extension RowCipher.Sealed {
-    /// Reads a ciphertext from two columns. Nil if either is null.
+    /// Reads a ciphertext from a column and the next one. Nil if either is null.
     init?(_ rows: borrowing PostgresRows, row: Int, column: Int) throws(PostgresError) {
         guard let keyID = try rows.optional(Int16.self, row: row, column: column),
             let ciphertext = try rows.optional([UInt8].self, row: row, column: column + 1)

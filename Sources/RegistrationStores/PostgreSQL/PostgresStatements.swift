@@ -9,8 +9,8 @@ enum PostgresReaderStatement: Int, CaseIterable {
         switch self {
         case .version: PreparedStatement(PostgresVersion.sql)
         case .lookUp:
-            // LATERAL with LIMIT makes the plan a nested loop, regardless of statistics. Columns are qualified: without
-            // a column, its name would be that of the query.
+            // LATERAL with LIMIT makes the plan a nested loop, regardless of statistics. Columns are qualified: if the
+            // table lacked a column, an unqualified name would mean the column of `q`.
             PreparedStatement(
                 """
                 SELECT q.n, r.token_key, r.slot, r.registered_at, r.key_id, r.ciphertext
@@ -31,9 +31,9 @@ enum PostgresReaderStatement: Int, CaseIterable {
 /// The statements of a writer. Raw values are indexes into the statements of its connection.
 enum PostgresWriterStatement: Int, CaseIterable {
     case version
-    /// Numbers the apps of an array that have no number.
+    /// Gives a number to each app of an array that has none.
     case numberApps
-    /// Returns the apps above a number.
+    /// Returns the apps with numbers above a given one.
     case newApps
     case lock
     case lockRows
@@ -52,9 +52,9 @@ enum PostgresWriterStatement: Int, CaseIterable {
     case pageOfAll
     case pageOfApp
     case pageOfUser
-    /// Locks the rows of a page that another data key encrypts.
+    /// Locks the rows of a page that are encrypted with a data key other than the given one.
     case lockOtherKeys
-    /// Locks the rows of a page with suspicions of an app.
+    /// Locks the rows of a page that belong to an app and have suspicions.
     case lockSuspected
 
     var prepared: PreparedStatement {

@@ -7,19 +7,19 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private enum State {
         /// To: connecting, closed.
         case idle
-        /// With the fault that was reported last; nil before the first failure. To: checking, closed.
+        /// Contains the last fault; nil before the first failure. To: checking, closed.
         case connecting(StoreFault?)
-        /// Reads the version of the schema, with the fault that was reported last. To: ready, unsuitable, connecting,
-        /// closed.
+        /// Reads the version of the schema. Contains the last fault; nil if there was none. To: ready, unsuitable,
+        /// connecting, closed.
         case checking(StoreFault?)
         /// To: connecting, closed.
         case ready
-        /// The schema cannot be used. To: checking, connecting, closed.
+        /// The schema cannot be used, or its version could not be read. To: checking, connecting, closed.
         case unsuitable(StoreFault)
         case closed
     }
 
-    /// The time between two checks of a schema that cannot be used.
+    /// The time between two checks while the schema is unsuitable.
     static let checkIntervalSeconds = 5
     private static let starting = StoreFault(
         .unreachable, "cannot use the registration store: the connection to PostgreSQL is not ready; check the server")
@@ -35,7 +35,7 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private var workCount = 0
     private let idleWaiters = ContinuationList<Void>()
 
-    /// - Throws: ``StoreFault`` if libpq is missing or too old.
+    /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old.
     init(
         loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, statements: [PreparedStatement],
         versionStatement: Int
@@ -65,7 +65,8 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     }
 
     /// - Parameters:
-    ///   - onChange: Called when the connection becomes ready (nil), and with each fault that differs from the last one.
+    ///   - onChange: Called with nil when the connection becomes ready, and with each fault that differs from the last
+    ///     one.
     ///   - onConnect: Called before `onChange(nil)`.
     func start(onChange: @escaping (StoreFault?) -> Void, onConnect: @escaping () -> Void = {}) {
         guard case .idle = state else { return }
@@ -74,7 +75,7 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
         connection.start(self)
     }
 
-    /// Closes the connection after its statements and all work that was reported by `workBegan`.
+    /// Closes the connection, and waits until `workEnded` was called for each `workBegan`.
     func close() async {
         state = .closed
         timer.cancel()
@@ -128,7 +129,7 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
         if case .unsuitable = state { check() }
     }
 
-    /// The fault that was reported last; nil if the connection was ready or has not failed yet.
+    /// The last fault; nil while the connection is ready or closed, and before the first failure.
     private var lastFault: StoreFault? {
         switch state {
         case .connecting(let fault), .checking(let fault): fault
@@ -140,7 +141,7 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private func change(to new: State) {
         let previous = lastFault
         state = new
-        // Last: the receiver may begin work.
+        // `onChange` comes last, since it may begin work.
         if lastFault == nil || lastFault != previous { onChange?(lastFault) }
     }
 }

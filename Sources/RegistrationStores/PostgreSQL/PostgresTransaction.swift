@@ -1,7 +1,7 @@
 import EventLoop
 import PostgreSQL
 
-/// One transaction on a connection. It reports its commit, or its first error, once.
+/// One transaction on a connection. It reports its commit or its first error once, unless `rollBack` is called.
 final class PostgresTransaction {
     private enum State {
         /// To: committing, ended.
@@ -17,8 +17,8 @@ final class PostgresTransaction {
 
     /// Begins a transaction.
     ///
-    /// - Parameter report: Not called after `rollBack`.
-    /// - Throws: the reason why the connection is not ready, or `queueFull`. Nothing is reported then.
+    /// - Parameter report: Receives the outcome. Not called after `rollBack`.
+    /// - Throws: the reason why the connection is not ready, or `queueFull`. `report` is not called then.
     init(
         on connection: PostgresConnection, report: @escaping (Result<Void, PostgresError>) -> Void
     ) throws(PostgresError) {
@@ -27,7 +27,8 @@ final class PostgresTransaction {
         state = .open(report)
     }
 
-    /// Adds a statement. Before `commit`, its rows reach `read`, an error of which fails the transaction.
+    /// Adds a statement. `read` is called with its rows if they arrive before `commit` and `rollBack`. An error that
+    /// `read` throws fails the transaction.
     func execute(
         _ statement: PostgresWriterStatement, _ parameters: PostgresParameters,
         _ read: @escaping (borrowing PostgresRows) throws(PostgresError) -> Void = { _ in }
@@ -44,7 +45,7 @@ final class PostgresTransaction {
             try connection.execute(statement.rawValue, parameters, in: transaction, receiver: receiver)
         } catch {
             rollBack()
-            // Later: the caller is not prepared for an outcome during its call.
+            // Reports the error later: the caller is not prepared for an outcome during its call.
             connection.loop.later { report(.failure(error)) }
         }
     }
@@ -63,11 +64,11 @@ final class PostgresTransaction {
     func rollBack() {
         guard case .open = state else { return }
         state = .ended
-        // Without a connection, the transaction has ended already.
+        // An error means that the transaction has ended with its session.
         try? connection.rollBack(transaction)
     }
 
-    /// The first error ends the transaction. A COMMIT that was added becomes a ROLLBACK, and reports the same error.
+    /// Rolls the transaction back and reports the error. After `commit`, the COMMIT reports the first error instead.
     private func fail(_ error: PostgresError) {
         guard case .open(let report) = state else { return }
         rollBack()

@@ -6,22 +6,22 @@ struct PostgresTransactionMachine {
     enum State: Hashable {
         /// To: numbering, reading.
         case idle
-        /// Apps without a number get one. To: reading, ended.
+        /// Apps without a number get one. To: reading, numbering (a repeat), ended.
         case numbering
-        /// The rows are locked and read. To: writing; numbering or reading, by a repeat; ended.
+        /// The rows are locked and read. To: writing, numbering or reading (a repeat), ended.
         case reading
-        /// The rows are written and committed. To: numbering or reading, by a repeat; ended.
+        /// The rows are written and committed. To: numbering or reading (a repeat), ended.
         case writing
         case ended
     }
 
-    /// The meaning of the rows that were read.
+    /// The decision on the rows that were read.
     enum Finding: Hashable {
-        /// Apps appeared that the transaction must include.
+        /// The transaction lacks apps that it must include.
         case outdated
         case unchanged
         case changed
-        /// The change cannot be made.
+        /// The changes cannot be decided.
         case impossible(StoreFault)
     }
 
@@ -32,7 +32,7 @@ struct PostgresTransactionMachine {
         case read
         /// Writes and commits; `committed` or `failed` follows.
         case write
-        /// Ends the transaction without changes. The next actions do not wait for it.
+        /// Rolls the transaction back. The next actions do not wait for the server's answer.
         case rollBack
         case complete
         case fail(StoreFault)
@@ -40,8 +40,8 @@ struct PostgresTransactionMachine {
 
     private static let changedApps = StoreFault(
         .unreachable,
-        "cannot use the registration store: new apps appeared during \(PostgresRepeats.repeatsMax + 1) attempts of one "
-            + "transaction; the worker repeats it later")
+        "cannot use the registration store: new apps appeared even during the last repeat of a transaction; the worker "
+            + "repeats the transaction later")
 
     private(set) var state = State.idle
     private var repeats = PostgresRepeats()
@@ -58,7 +58,7 @@ struct PostgresTransactionMachine {
         return [.read]
     }
 
-    /// - Parameter hasNewApps: as in `start`, by the apps that were read meanwhile.
+    /// - Parameter hasNewApps: Whether apps of the transaction still have no known number.
     mutating func found(_ finding: Finding, hasNewApps: Bool) -> [Action] {
         guard state == .reading else { return [] }
         switch finding {
@@ -77,7 +77,7 @@ struct PostgresTransactionMachine {
         state == .writing ? end(.complete) : []
     }
 
-    /// The statement that numbers apps, or the transaction, failed.
+    /// Handles the failure of the transaction, or of the statement that numbers apps.
     mutating func failed(_ error: PostgresError, hasNewApps: Bool) -> [Action] {
         switch state {
         case .idle, .ended: return []
