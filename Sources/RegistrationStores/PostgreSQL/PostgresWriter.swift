@@ -22,7 +22,7 @@ public final class PostgresWriter: RegistrationWriter {
         context = PostgresWriterContext(connection: connection, index: index, coder: coder)
     }
 
-    /// How often a row or event could not be decrypted.
+    /// The number of times that a row or event could not be decrypted.
     public var unreadableCount: Int { context.coder.unreadableCount }
 
     public override func start(onChange: @escaping (StoreFault?) -> Void) {

@@ -2,8 +2,8 @@ import SQLite
 
 /// The statements of the table `app`.
 struct SQLiteAppStatements {
-    /// The apps of a store and their numbers. A job reads them again, because a rollback may have removed numbers that
-    /// an earlier job inserted.
+    /// The apps of a store and their numbers. Jobs do not share them, because a rollback may remove apps that a job has
+    /// inserted.
     struct Apps {
         fileprivate(set) var numbers: [String: Int] = [:]
         fileprivate(set) var names: [Int: String] = [:]

@@ -26,7 +26,8 @@ struct SQLiteLookupStatements {
             """)
     }
 
-    /// Calls `body` with the key, the time of registration and the encrypted identity of each device.
+    /// Calls `body` with the key, the time of registration and the encrypted identity of each device, for at most
+    /// `DeviceLookup.devicesMax` devices.
     func forEachDevice(
         of query: DeviceQuery, userKey: UUIDValue, scopeKey: UUIDValue?, now: Int64,
         _ body: (Registration.Key, _ registeredAt: Int64, RowCipher.Sealed) throws(SQLiteError) -> Void

@@ -3,8 +3,8 @@ import Registrations
 import SQLite
 import Threads
 
-/// A thread of a store that several loops share. It starts at the first `join`, and ends at the last `leave` or if it
-/// cannot open the file.
+/// A thread for an SQLite file, shared by several loops. It starts at the first `join`. It ends at the last `leave`, or
+/// if it cannot open the file.
 ///
 /// All functions may be called on any thread.
 final class SharedSQLiteThread: Sendable {

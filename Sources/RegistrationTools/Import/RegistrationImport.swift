@@ -33,7 +33,7 @@ package final class RegistrationImport {
         }
     }
 
-    /// Lines that the store receives together.
+    /// Lines that the import reads together.
     private struct Batch {
         var commands: [(line: Int, command: RegistrationCommand)] = []
         var rejects: [ImportReject] = []
@@ -70,7 +70,7 @@ package final class RegistrationImport {
     ///   - store: The store, which is open; nil for a dry run, which only validates the file.
     ///   - environment: See ``ReceivedCommand/EnvironmentLookup``.
     ///   - rejected: Receives the rejects of standard input.
-    ///   - isStopped: Whether to stop after the current batch.
+    ///   - isStopped: Returns whether to stop after the current batch.
     package init(
         _ options: Options, into store: StoreSession?, on loop: EventLoop,
         environment: @escaping ReceivedCommand.EnvironmentLookup, rejected: @escaping ([ImportReject]) -> Void,

@@ -12,10 +12,10 @@ package struct Erasure: Sendable {
     }
 
     package struct Outcome: Equatable, Sendable {
-        /// UNIX milliseconds. Registrations at or before this time have no effect, also if they arrive later.
+        /// UNIX milliseconds. The user's registrations at or before this time have no effect, also if they arrive later.
         package var at: Int64
         package var reply: RegistrationReply
-        /// The bodies of the events of the erasure. Secrets.
+        /// The bodies of the `erased` events. Secrets.
         package var events: [[UInt8]]
         /// The number of erased registrations that could not be decrypted. They have no event.
         package var unreadableCount: Int

@@ -1,8 +1,8 @@
 package import EventLoop
 package import Registrations
 
-/// A connection of a command-line command to a store. Each function but `submit` repeats calls for which the store was
-/// unreachable, because a repeat changes nothing.
+/// A connection of a command-line command to a store. While the store is unreachable, `apply`, `read` and `edit`
+/// repeat their calls, because a repeat changes nothing.
 ///
 /// Loop-bound.
 package final class StoreSession {
@@ -25,7 +25,7 @@ package final class StoreSession {
 
     /// - Parameters:
     ///   - writer: The connection, which has not started.
-    ///   - devicesPerUserMax: Maximum number of registrations of a user in an app.
+    ///   - devicesPerUserMax: Maximum number of live registrations of a user in an app.
     package init(
         _ writer: RegistrationWriter, on loop: EventLoop, devicesPerUserMax: Int,
         isStopped: @escaping () -> Bool = { false }

@@ -2,13 +2,13 @@
 public struct CommandViolation: Error, Sendable, Hashable {
     /// The class of a violation. The names are those of the classes of invalid requests.
     public enum Class: String, CaseIterable, Sendable, Hashable {
-        /// A property of the AMQP message is missing: the command has no id.
+        /// A property of the AMQP message is missing or invalid.
         case property
         /// The body is not JSON.
         case json
         /// The body violates the schema.
         case schema
-        /// The command violates a limit that JSON Schema cannot express: a number of bytes, or an order of times.
+        /// A value violates a limit that JSON Schema cannot express, or the store refuses it.
         case limit
         /// The app or its environment is not configured.
         case app
