@@ -12,7 +12,7 @@ package struct Erasure: Sendable {
     }
 
     package struct Outcome: Equatable, Sendable {
-        /// UNIX milliseconds. The user's registrations at or before this time have no effect, also if they arrive later.
+        /// UNIX milliseconds. The user's registrations at or before this time have no effect, including later arrivals.
         package var at: Int64
         package var reply: RegistrationReply
         /// The bodies of the `erased` events. Secrets.
