@@ -3,8 +3,8 @@ public import PostgreSQL
 public import Registrations
 public import SQLite
 
-/// The store of a process: it creates the connections of lanes and of the consumer of commands. All functions may be
-/// called on any thread.
+/// A store of registrations in SQLite or PostgreSQL. It creates readers and writers. All functions may be called on any
+/// thread.
 public final class RegistrationStore: Sendable {
     private enum Connector: Sendable {
         case sqlite(SQLiteStore)
@@ -13,12 +13,12 @@ public final class RegistrationStore: Sendable {
 
     private let connector: Connector
 
-    /// Loads the C library of the store, which blocks at the first call. Opens no file and no connection.
+    /// Loads the C library of the store unless it is loaded. Loading blocks. Opens no database file and no connection.
     ///
     /// - Parameters:
     ///   - password: The password of the PostgreSQL user. SQLite has none.
-    ///   - access: `readOnly` for a command that reads a file of SQLite beside its worker. Irrelevant for PostgreSQL.
-    /// - Throws: ``StoreFault`` with the package to install if the library is missing or too old.
+    ///   - access: `readOnly` for a command that reads an SQLite file while a worker runs. Ignored for PostgreSQL.
+    /// - Throws: ``StoreFault`` with a remedy if the library cannot be used.
     public init(
         _ address: StoreAddress, password: @escaping PostgresPasswordSource = { nil }, keys: RegistrationKeys,
         access: SQLiteFile.Access = .readWrite
@@ -30,7 +30,7 @@ public final class RegistrationStore: Sendable {
         }
     }
 
-    /// Returns a reader that is used on the thread of `loop`, and that its user starts and closes.
+    /// Returns a reader for the thread of `loop`. The caller starts and closes it.
     ///
     /// - Throws: ``StoreFault`` if OpenSSL fails.
     public func reader(on loop: EpollLoop) throws(StoreFault) -> RegistrationReader {
@@ -41,7 +41,7 @@ public final class RegistrationStore: Sendable {
         }
     }
 
-    /// Returns a writer that is used on the thread of `loop`, and that its user starts and closes.
+    /// Returns a writer for the thread of `loop`. The caller starts and closes it.
     ///
     /// - Throws: ``StoreFault`` if OpenSSL fails.
     public func writer(on loop: EpollLoop) throws(StoreFault) -> RegistrationWriter {

@@ -3,10 +3,10 @@ public import Registrations
 import SQLite
 
 extension StoreAddress {
-    /// Loads the C library of the store, so that no lane waits for files, and returns its name and version, such as
-    /// `libpq 15.18`. Blocks at the first call. Callable from any thread.
+    /// Loads the C library of the store unless it is loaded. Returns its name and version, such as `libpq 15.18`.
+    /// Loading blocks, so call this function before lanes start. Callable from any thread.
     ///
-    /// - Throws: ``StoreFault`` with the package to install if the library is missing or too old.
+    /// - Throws: ``StoreFault`` with a remedy if the library cannot be used.
     @discardableResult public func loadLibrary() throws(StoreFault) -> String {
         switch self {
         case .sqlite:

@@ -6,7 +6,7 @@ public enum StoreAddress: Sendable, Hashable {
     case sqlite(path: String)
     case postgresql(PostgresURL)
 
-    /// The reason why a text is not an address. It never quotes the text, which may contain a password.
+    /// The reason why a text is not an address. Its description never quotes the text, which may contain a password.
     public struct Invalid: Error, Sendable, Hashable, CustomStringConvertible {
         public let description: String
     }
@@ -16,10 +16,10 @@ public enum StoreAddress: Sendable, Hashable {
     public init(_ text: String) throws(Invalid) {
         if text.hasPrefix(Self.sqliteScheme) {
             let path = String(text.dropFirst(Self.sqliteScheme.count))
-            // SQLite's own URIs and its names of databases in memory are not files.
+            // Excludes SQLite's own URIs and its names of databases in memory.
             guard path.hasPrefix("/"), !path.hasPrefix("//"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
                 throw Invalid(
-                    description: "the store must be sqlite: and the absolute path of a file, such as "
+                    description: "the store must be sqlite: followed by the absolute path of a file, such as "
                         + "sqlite:/var/lib/martlet/registrations.db")
             }
             self = .sqlite(path: path)

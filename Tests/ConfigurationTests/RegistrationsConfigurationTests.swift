@@ -74,7 +74,7 @@ import Testing
     // A weak sslmode would let another server read the registrations.
     @Test(arguments: [
         ("redis://a", "the store must be sqlite:/PATH, for one worker, or postgresql://USER@HOST/DATABASE"),
-        ("sqlite:r.db", "the store must be sqlite: and the absolute path of a file"),
+        ("sqlite:r.db", "the store must be sqlite: followed by the absolute path of a file"),
         ("postgresql://u@db/p?sslmode=require", "has a weak or unknown sslmode; use sslmode=verify-full"),
         ("postgresql://u@db/p?sslmode=disable", "disables TLS for db:5432, which is not on this machine"),
         ("postgresql://u:hunter2@db/p", "contains a password; write the password to a separate file"),

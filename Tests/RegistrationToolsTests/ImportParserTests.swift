@@ -70,8 +70,8 @@ import Testing
 
     @Test(arguments: [
         ("\"ann,com.example.app,sandbox,0a,1749000000000", "no closing quote"),
-        ("a\"nn,com.example.app,sandbox,0a,1749000000000", "is not at the begin"),
-        ("\"ann\"x,com.example.app,sandbox,0a,1749000000000", "is not at the begin"),
+        ("a\"nn,com.example.app,sandbox,0a,1749000000000", "is not at the beginning"),
+        ("\"ann\"x,com.example.app,sandbox,0a,1749000000000", "is not at the beginning"),
         ("ann,com.example.app,sandbox,0a", "4 fields"),
         ("ann,com.example.app,sandbox,0a,1749000000000,", "6 fields"),
         ("ann,com.example.app,sandbox,0a,1749000000000x", "registered_at is not"),
@@ -119,7 +119,7 @@ import Testing
         ("user,app", "column device_token is missing"),
         ("user,app,device_token", "column registered_at is missing"),
         ("user,app,device_token,user,registered_at", "two columns are user"),
-        ("user,app,device_tokens,registered_at", "column 3 of the header is none of"),
+        ("user,app,device_tokens,registered_at", "cannot read the header: column 3 is none of"),
         ("user,app,\"device_token,registered_at", "no closing quote"),
     ])
     func `A faulty header ends the import`(header: String, reason: String) {

@@ -1,11 +1,11 @@
 import PostgreSQL
 public import Registrations
 
-/// The version of a schema.
+/// The version of a store's schema.
 public struct PostgresVersion: Sendable, Hashable {
-    /// The number of the last migration; 0 for a database without a schema.
+    /// The number of the newest applied migration; 0 for a database without a schema.
     public var version: Int
-    /// The oldest version of this module's schema that can use the database.
+    /// The lowest version that a program may require and still use this schema.
     public var oldestReader: Int
 
     init(version: Int, oldestReader: Int) {
@@ -16,7 +16,7 @@ public struct PostgresVersion: Sendable, Hashable {
 
     static let sql = "SELECT version, oldest_reader FROM martlet.version"
 
-    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the table has not exactly one row of two integers.
+    /// - Throws: ``PostgresError`` of code `unexpectedResult` unless the table has exactly one row of two integers.
     init(_ rows: borrowing PostgresRows) throws(PostgresError) {
         guard rows.count == 1 else {
             throw PostgresError(.unexpectedResult, "the table martlet.version has \(rows.count) rows instead of 1")
@@ -26,7 +26,8 @@ public struct PostgresVersion: Sendable, Hashable {
             oldestReader: Int(try rows.value(Int32.self, row: 0, column: 1)))
     }
 
-    /// Returns the reason why code that requires a version cannot use this schema; nil if it can.
+    /// Returns the reason why a program that requires the version `required` cannot use this schema; nil if the program
+    /// can use it.
     public func fault(required: Int) -> StoreFault? {
         if version < required {
             return StoreFault(
@@ -38,7 +39,7 @@ public struct PostgresVersion: Sendable, Hashable {
             return StoreFault(
                 .schema,
                 "cannot use the registration store: its schema has version \(version), which requires a newer version "
-                    + "of Martlet; install the version that ran martlet registrations migrate")
+                    + "of Martlet; install the version of Martlet that migrated the schema")
         }
         return nil
     }

@@ -2,7 +2,7 @@ import Crypto
 import PostgreSQL
 import Registrations
 
-/// The rows that a transaction writes.
+/// The registrations, marks and events that a transaction writes.
 struct PostgresWrite {
     private struct Event {
         var id: UUIDValue
@@ -22,14 +22,14 @@ struct PostgresWrite {
 
     /// Adds the rows and marks of a change.
     ///
-    /// - Parameter stored: The rows that were read.
+    /// - Parameter stored: The rows that the transaction read.
     /// - Throws: ``CryptoError`` if an identity cannot be encrypted.
     mutating func add(
         _ change: RegistrationRules.Change, replacing stored: StoredRegistrations, _ context: PostgresWriterContext
     ) throws(CryptoError) {
         for registration in change.rows {
             guard let app = context.apps.number(of: registration.app) else {
-                preconditionFailure("the operation has not numbered an app of its rows")
+                preconditionFailure("cannot write a registration: its app has no number")
             }
             let previous = stored[registration.key]
             let row = try context.coder.row(of: registration, app: app, replacing: previous)
@@ -40,7 +40,7 @@ struct PostgresWrite {
 
     /// Adds an event, and returns it.
     ///
-    /// - Parameter isHandedOut: Whether the receiver of the operation publishes it.
+    /// - Parameter isHandedOut: Whether the receiver of the operation publishes the event.
     /// - Throws: ``CryptoError`` if OpenSSL fails.
     mutating func add(
         _ event: RegistrationEvent, at: Int64, isHandedOut: Bool, _ coder: RowCoder
@@ -50,7 +50,7 @@ struct PostgresWrite {
         return event
     }
 
-    /// Adds a statement for each kind of rows.
+    /// Adds one statement for each list that is not empty.
     func addStatements(to transaction: PostgresTransaction) {
         if !updated.isEmpty { transaction.execute(.updateRows, Self.parameters(of: updated)) }
         if !inserted.isEmpty { transaction.execute(.insertRows, Self.parameters(of: inserted)) }

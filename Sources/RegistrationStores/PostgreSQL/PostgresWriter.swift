@@ -2,13 +2,13 @@ public import EventLoop
 public import PostgreSQL
 public import Registrations
 
-/// Changes in PostgreSQL. Transactions follow each other on one connection, in the order of the calls.
+/// A writer of a PostgreSQL store. One connection performs its transactions one after another.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// Loop-bound.
 public final class PostgresWriter: RegistrationWriter {
     private let context: PostgresWriterContext
 
-    /// The first call in a process loads libpq, which reads files: call ``PostgresLibrary/load()`` before.
+    /// Loads libpq unless it is loaded. Loading reads files, so call ``PostgresLibrary/load()`` before lanes start.
     ///
     /// - Throws: ``StoreFault`` if libpq is missing or too old, or OpenSSL fails.
     public init(
@@ -22,11 +22,11 @@ public final class PostgresWriter: RegistrationWriter {
         context = PostgresWriterContext(connection: connection, index: index, coder: coder)
     }
 
-    /// The number of rows and events that could not be decrypted.
+    /// The number of times that a row or event could not be decrypted.
     public var unreadableCount: Int { context.coder.unreadableCount }
 
     public override func start(onChange: @escaping (StoreFault?) -> Void) {
-        // After a failover, a number may belong to another app.
+        // After a failover, the number of an app may belong to another app.
         context.connection.start(onChange: onChange) { [context] in context.apps = PostgresApps() }
     }
 

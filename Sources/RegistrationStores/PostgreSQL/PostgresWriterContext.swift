@@ -1,10 +1,10 @@
 import PostgreSQL
 import Registrations
 
-/// Rows that a transaction read, by their keys.
+/// The rows that a transaction read, and their registrations, by key.
 typealias StoredRegistrations = [Registration.Key: (row: StoredRow, registration: Registration)]
 
-/// The connection of a writer, and the state that its operations share.
+/// The connection of a writer and the other objects that its operations share.
 final class PostgresWriterContext {
     let connection: PostgresStoreConnection
     let index: BlindIndex
@@ -15,7 +15,7 @@ final class PostgresWriterContext {
         (self.connection, self.index, self.coder) = (connection, index, coder)
     }
 
-    /// Reads the apps that were numbered since the last call.
+    /// Inserts the apps of a statement's rows into `apps`.
     func insertApps(_ rows: borrowing PostgresRows) throws(PostgresError) {
         for row in 0..<rows.count {
             apps.insert(
@@ -24,7 +24,8 @@ final class PostgresWriterContext {
         }
     }
 
-    /// Returns the registrations of rows by their keys, without the rows of a newer version of Martlet.
+    /// Returns rows and their registrations by key. Omits rows whose environment or kind is unknown: a newer version of
+    /// Martlet wrote them.
     func stored(_ rows: [StoredRow]) throws(PostgresError) -> StoredRegistrations {
         var stored = StoredRegistrations(minimumCapacity: rows.count)
         for row in rows {
@@ -33,10 +34,10 @@ final class PostgresWriterContext {
         return stored
     }
 
-    /// Returns the registration of a row; nil if a newer version of Martlet wrote the row.
+    /// Returns the registration of a row; nil if the environment or kind of the row is unknown.
     func registration(of row: StoredRow) throws(PostgresError) -> Registration? {
         guard let app = apps.name(of: row.app) else {
-            throw PostgresError(.unexpectedResult, "the table martlet.app does not name app \(row.app)")
+            throw PostgresError(.unexpectedResult, "the table martlet.app has no row with the id \(row.app)")
         }
         return coder.registration(of: row, app: app)
     }

@@ -3,12 +3,12 @@ import PostgreSQL
 import Registrations
 
 extension StoreFault {
-    /// The remedy for a schema that is missing or old.
+    /// The remedy for a schema that is missing or outdated.
     static let migration = "run: martlet registrations migrate"
 
-    /// The fault of a statement or connection. Its sentence contains no message of the server, which could quote values.
+    /// Creates the fault for a PostgreSQL error. Its sentence omits the server's message, which could quote values.
     init(_ error: PostgresError) {
-        // Its message names the remedy.
+        // The message about a missing or old libpq names the remedy.
         guard error.code != .unavailable else {
             self.init(.refused, error.message)
             return
@@ -19,7 +19,7 @@ extension StoreFault {
             errorClass: error.state?.classText)
     }
 
-    /// The fault of an encryption.
+    /// Creates the fault for an error of hashing or encryption.
     init(_ error: CryptoError) {
         switch error.code {
         case .invalidArgument: self.init(.data, "\(error.message); correct the command")
@@ -46,11 +46,11 @@ extension StoreFault {
         case .full:
             (
                 .refused,
-                "free disk, memory or connections of the server, and with 53200 raise max_locks_per_transaction"
+                "free disk, memory or connections of the server; for 53200, also raise max_locks_per_transaction"
             )
         case .schema: (.schema, migration)
         case .data: (.data, "correct the command")
-        case .retry, .stalePlan: (.unreachable, "the worker repeats the transaction later")
+        case .retry, .stalePlan: (.unreachable, "wait for the next attempt")
         case .readOnly: (.unreachable, "name the primary in registrations.store, or promote the standby")
         case .lockTimeout: (.unreachable, "end the session that holds the lock; see pg_locks")
         case .other: (.unreachable, "see the server's log")

@@ -1,10 +1,11 @@
 import SQLite
 
 extension SQLiteSchema {
-    /// The tables of a store. Keys are blobs of 16 bytes, in the order of `UUIDValue`. Times are UNIX milliseconds.
+    /// The tables of a store. Keys are blobs of 16 bytes, which sort in the order of `UUIDValue`. Times are UNIX
+    /// milliseconds.
     ///
-    /// Rows are stored in the index of their primary key: the indexes of users and installations then contain whole
-    /// keys, and a batch that registers known tokens again reads each row once.
+    /// WITHOUT ROWID stores a row in the index of its primary key. A search by this key therefore needs one index, and
+    /// the indexes of users and installations contain whole keys.
     static let registrations = SQLiteSchema(
         application: 0x4d74_6c74,
         steps: [

@@ -2,7 +2,8 @@ import SQLite
 
 /// The statements of the table `app`.
 struct SQLiteAppStatements {
-    /// The apps of a store, which are few. A job reads them again, since its transaction may be rolled back.
+    /// The apps of a store and their numbers. Jobs do not share them, because a rollback may remove apps that a job has
+    /// inserted.
     struct Apps {
         fileprivate(set) var numbers: [String: Int] = [:]
         fileprivate(set) var names: [Int: String] = [:]
@@ -24,7 +25,7 @@ struct SQLiteAppStatements {
         return apps
     }
 
-    /// Returns the number of an app, which gets one if it is new.
+    /// Returns the number of an app. Inserts the app if it is new.
     func number(of name: String, in apps: inout Apps) throws(SQLiteError) -> Int {
         if let number = apps.numbers[name] { return number }
         insert.bind(1, text: name)

@@ -4,7 +4,7 @@ import SQLite
 
 /// The statements of the table `event`.
 struct SQLiteEventStatements {
-    /// A row that was claimed.
+    /// A claimed event.
     struct Claim {
         let id: UUIDValue
         let sealed: RowCipher.Sealed
@@ -34,7 +34,8 @@ struct SQLiteEventStatements {
         try insert.run()
     }
 
-    /// Claims events until `now + Maintenance.eventAgeMillisecondsMin`, the oldest first.
+    /// Claims events that are at least `Maintenance.eventAgeMillisecondsMin` old, the oldest first. Sets their times to
+    /// `now`, so that no other round claims them before they have this age again.
     func claim(now: Int64, countMax: Int) throws(SQLiteError) -> [Claim] {
         select.bind(1, int64: now - Maintenance.eventAgeMillisecondsMin)
         select.bind(2, int: countMax)

@@ -3,7 +3,8 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The statements that search for live devices. The index of users gives their rows in the order of their keys.
+/// The statements that search for the devices of a user. The index of users contains the rows of a user in the order of
+/// their keys.
 struct SQLiteLookupStatements {
     private let all: SQLiteStatement
     private let one: SQLiteStatement
@@ -25,7 +26,8 @@ struct SQLiteLookupStatements {
             """)
     }
 
-    /// Calls `body` with key, time of registration and encrypted identity of each device.
+    /// Calls `body` with the key, the time of registration and the encrypted identity of each device, for at most
+    /// `DeviceLookup.devicesMax` devices.
     func forEachDevice(
         of query: DeviceQuery, userKey: UUIDValue, scopeKey: UUIDValue?, now: Int64,
         _ body: (Registration.Key, _ registeredAt: Int64, RowCipher.Sealed) throws(SQLiteError) -> Void

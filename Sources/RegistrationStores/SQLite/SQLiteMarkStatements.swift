@@ -42,7 +42,7 @@ struct SQLiteMarkStatements {
         try upsert.run()
     }
 
-    /// Deletes marks before a time that are not permanent, the earliest first, and returns their number.
+    /// Deletes the marks before a time, the earliest first, except permanent ones. Returns the number of deleted marks.
     func delete(before time: Int64, countMax: Int) throws(SQLiteError) -> Int {
         deleteOld.bind(1, int64: time)
         deleteOld.bind(2, int: countMax)

@@ -2,13 +2,13 @@ import EventLoop
 import Registrations
 import SQLite
 
-/// A lane's use of the reading thread of a store.
+/// A reader of an SQLite store. It submits lookups to a thread that all readers of the store share.
 final class SQLiteReader: RegistrationReader {
-    /// How long a lookup waits for the thread, such as for a disk that does not answer. Then the lookup fails, and its
-    /// devices are ignored.
+    /// Maximum duration of a lookup. A lookup that takes longer, for example because the disk does not respond, fails,
+    /// and its result is ignored.
     static let lookupSecondsMax = 2
     fileprivate static let noAnswer = StoreFault(
-        .unreachable, "cannot look up devices: the file did not answer within \(lookupSecondsMax) s; check its disk")
+        .unreachable, "cannot look up devices: the file did not respond within \(lookupSecondsMax) s; check its disk")
 
     private let link: SQLiteThreadLink
 
@@ -24,7 +24,7 @@ final class SQLiteReader: RegistrationReader {
 }
 
 private final class LookupJob: SQLiteStoreJob, @unchecked Sendable {
-    /// The receiver and the timer of its deadline; nil once the receiver was called. Only the loop uses it.
+    /// The receiver and the timer of its deadline; nil after the outcome is reported. Used on the loop only.
     private var waiting: (lookup: DeviceLookup, timer: TimerToken)?
     private let queries: [DeviceQuery]
     private let now: Int64
@@ -47,7 +47,7 @@ private final class LookupJob: SQLiteStoreJob, @unchecked Sendable {
 
     override func failed(_ fault: StoreFault) { receiver()?.failed(fault) }
 
-    /// Returns the receiver, once; nil after the deadline.
+    /// Returns the receiver and cancels its deadline; nil if the lookup has failed at the deadline.
     private func receiver() -> DeviceLookup? {
         guard let (lookup, timer) = waiting.take() else { return nil }
         loop.cancel(timer)

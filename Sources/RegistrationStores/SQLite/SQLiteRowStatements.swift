@@ -2,9 +2,9 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The statements of the table `registration`, except those of lookups.
+/// The statements of the table `registration`, except those for lookups.
 struct SQLiteRowStatements {
-    /// Less than each key of a row.
+    /// A key that sorts before the keys of all rows.
     private static let lowest = Registration.Key(token: Registration.Key.unshared)
 
     private let select: SQLiteStatement
@@ -62,10 +62,10 @@ struct SQLiteRowStatements {
             """)
     }
 
-    /// Returns the rows of a token in the order of their slots.
+    /// Returns the rows of a token, one for each slot.
     func rows(ofToken token: UUIDValue) throws(SQLiteError) -> [StoredRow] { try rows(token, slot: nil) }
 
-    /// Returns the row with a key; nil if there is none.
+    /// Returns the row with a key; nil if it does not exist.
     func row(_ key: Registration.Key) throws(SQLiteError) -> StoredRow? { try rows(key.token, slot: key.slot).first }
 
     private func rows(_ token: UUIDValue, slot: UUIDValue?) throws(SQLiteError) -> [StoredRow] {
@@ -97,7 +97,9 @@ struct SQLiteRowStatements {
 
     /// Returns the keys of a page, in order.
     ///
-    /// - Parameter app: The number of an app; nil for all.
+    /// - Parameters:
+    ///   - key: The key before the page; nil for the first page.
+    ///   - app: The number of an app; nil for all apps.
     func keys(
         after key: Registration.Key?, app: Int?, countMax: Int
     ) throws(SQLiteError) -> [Registration.Key] {
@@ -112,7 +114,7 @@ struct SQLiteRowStatements {
 
     /// Inserts a row, or updates the stored row with its key.
     func write(_ row: StoredRow, replacing stored: StoredRow?) throws(SQLiteError) {
-        // Most writes are registrations that are repeated. No index contains the columns that they change.
+        // Most writes repeat a registration. They change only columns that no index contains.
         if let stored, stored.userKey == row.userKey, stored.deviceKey == row.deviceKey,
             stored.endedAt == row.endedAt, stored.expiresAt == row.expiresAt
         {
@@ -155,7 +157,7 @@ struct SQLiteRowStatements {
         try upsert.run()
     }
 
-    /// Deletes tombstones of ends before a time, the earliest first, and returns their number.
+    /// Deletes tombstones whose end is before a time, the earliest first. Returns the number of deleted tombstones.
     func delete(endedBefore time: Int64, countMax: Int) throws(SQLiteError) -> Int {
         deleteEnded.bind(1, int64: time)
         deleteEnded.bind(2, int: countMax)
@@ -164,7 +166,7 @@ struct SQLiteRowStatements {
 }
 
 extension StoredRow {
-    /// The columns of `SQLiteRowStatements.select`.
+    /// Reads the columns of `SQLiteRowStatements.select`.
     fileprivate init(_ row: borrowing SQLiteRow) throws(SQLiteError) {
         self.init(
             key: Registration.Key(token: try row.key(0), slot: try row.key(1)), deviceKey: try row.keyOrNil(3),

@@ -5,7 +5,7 @@ import SQLite
 extension SQLiteSession {
     /// Applies commands in their order, and returns their outcomes.
     ///
-    /// - Throws: ``SQLiteError``; of code `value` if a registration cannot be encrypted.
+    /// - Throws: ``SQLiteError``. The code is `value` if a command has values that cannot be encrypted.
     func apply(
         _ commands: [RegistrationCommand], _ rules: RegistrationRules
     ) throws(SQLiteError) -> [CommandOutcome] {
@@ -29,7 +29,7 @@ extension SQLiteSession {
     private func keyed(
         _ commands: [RegistrationCommand], _ apps: SQLiteAppStatements.Apps
     ) throws(SQLiteError) -> [KeyedCommand] {
-        // An erasure in all apps also concerns apps of which this batch stores the first row. Sorted, so that every
+        // An erasure in all apps includes apps whose first row this batch stores. The names are sorted, so that every
         // store reports the events of an erasure in the same order.
         let names = Set(apps.numbers.keys).union(commands.lazy.compactMap(\.app)).sorted()
         return try Self.withCrypto { () throws(CryptoError) in
@@ -37,7 +37,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Reads the rows that commands concern.
+    /// Reads the rows that commands may change.
     private func stored(
         _ touched: TouchedKeys, _ apps: SQLiteAppStatements.Apps
     ) throws(SQLiteError) -> [Registration.Key: Stored] {
@@ -46,7 +46,7 @@ extension SQLiteSession {
         for token in touched.tokens {
             for row in try rows.rows(ofToken: token) { found[row.key] = stored(row, apps) }
         }
-        // Most of these rows were found by their token.
+        // Most of these rows are already in `found`, by their token.
         var others: Set<Registration.Key> = []
         for device in touched.devices { others.formUnion(try rows.keys(ofDevice: device)) }
         for user in touched.users { others.formUnion(try rows.keys(ofUser: user)) }
@@ -54,7 +54,7 @@ extension SQLiteSession {
         return found
     }
 
-    /// Returns the devices of each query.
+    /// Returns the devices of each query, in the order of the queries.
     ///
     /// - Parameter now: UNIX milliseconds.
     func lookUp(_ queries: [DeviceQuery], now: Int64) throws(SQLiteError) -> [[FoundDevice]] {

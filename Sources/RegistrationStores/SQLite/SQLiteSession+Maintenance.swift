@@ -3,7 +3,7 @@ import Registrations
 import SQLite
 
 extension SQLiteSession {
-    /// Runs one round. Returns the claimed events, and whether no work remains.
+    /// Runs one round of maintenance. Returns the claimed events, and whether no work remains.
     func maintain(
         _ rules: RegistrationRules, rowsMax: Int
     ) throws(SQLiteError) -> (events: [StoredEvent], isComplete: Bool) {
@@ -48,7 +48,7 @@ extension SQLiteSession {
         return try stored(keys, apps).map(\.registration)
     }
 
-    /// Returns the keys of the live rows of a user, in order.
+    /// Returns the keys of the live rows of a user after a key, in order.
     private func keys(
         ofUser user: String, in apps: [String], after: Registration.Key?
     ) throws(SQLiteError) -> [Registration.Key] {
@@ -61,7 +61,7 @@ extension SQLiteSession {
         return keys.filter { $0 > after }.sorted()
     }
 
-    /// The result of editing a page, with the meaning that `EditPage.completed` has for its parameters.
+    /// The arguments of `EditPage.completed` for a page.
     typealias EditResult = (last: Registration.Key?, editedCount: Int, unreadableCount: Int)
 
     /// Edits a page of registrations.
@@ -78,7 +78,7 @@ extension SQLiteSession {
         return (keys.count < rowsMax ? nil : keys.last, editedCount, coder.unreadableCount - unreadableCount)
     }
 
-    /// Returns nil if the row does not change.
+    /// Returns the row after the edit; nil if the edit does not change it.
     private func edited(
         _ row: StoredRow, _ edit: EditPage.Edit, _ apps: SQLiteAppStatements.Apps
     ) throws(SQLiteError) -> StoredRow? {

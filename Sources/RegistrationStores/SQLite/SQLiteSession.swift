@@ -2,8 +2,8 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The work of a store on one connection: statements, keys and encryption. Used on the thread of its file. Each
-/// function runs within a transaction of the thread.
+/// The statements, blind index and row coder of one connection. Used on the thread of its file only. Jobs call its
+/// functions within a transaction of the thread.
 final class SQLiteSession {
     let index: BlindIndex
     let coder: RowCoder
@@ -24,9 +24,9 @@ final class SQLiteSession {
         apps = try SQLiteAppStatements(file)
     }
 
-    /// Runs `body`, whose errors become errors of a job.
+    /// Runs `body`, and converts its errors into errors of a job.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the input is faulty; `memory` if OpenSSL fails.
+    /// - Throws: ``SQLiteError`` of code `value` if the input is invalid, or of code `memory` if OpenSSL fails.
     static func withCrypto<Value>(_ body: () throws(CryptoError) -> Value) throws(SQLiteError) -> Value {
         do throws(CryptoError) {
             return try body()
@@ -41,7 +41,8 @@ final class SQLiteSession {
     /// A row and its registration.
     typealias Stored = (row: StoredRow, registration: Registration)
 
-    /// Returns the registrations with these keys. Rows of a newer version of Martlet are missing.
+    /// Returns the rows with these keys and their registrations. Omits missing rows, and rows of a newer version of
+    /// Martlet.
     func stored(
         _ keys: some Sequence<Registration.Key>, _ apps: SQLiteAppStatements.Apps
     ) throws(SQLiteError) -> [Stored] {
@@ -53,7 +54,7 @@ final class SQLiteSession {
         return found
     }
 
-    /// Returns nil if a newer version of Martlet wrote the row.
+    /// Returns nil if the app, environment or kind of the row is unknown.
     func stored(_ row: StoredRow, _ apps: SQLiteAppStatements.Apps) -> Stored? {
         guard let app = apps.names[row.app], let registration = coder.registration(of: row, app: app) else {
             return nil
@@ -79,7 +80,7 @@ final class SQLiteSession {
 
     /// Stores events, and returns them.
     ///
-    /// - Parameter isHandedOut: Whether their receiver publishes them now.
+    /// - Parameter isHandedOut: Whether the receiver of the job publishes the events.
     func store(
         _ events: [RegistrationEvent], at time: Int64, isHandedOut: Bool
     ) throws(SQLiteError) -> [StoredEvent] {

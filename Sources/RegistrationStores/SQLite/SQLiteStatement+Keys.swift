@@ -13,8 +13,6 @@ extension SQLiteStatement {
     func bind(_ parameter: Int, int value: Int?) { bind(parameter, int64: value.map { Int64($0) }) }
 
     /// Runs the statement, and returns the keys in its first two columns: `token_key` and `slot`.
-    ///
-    /// - Throws: ``SQLiteError``.
     func keys() throws(SQLiteError) -> [Registration.Key] {
         var keys: [Registration.Key] = []
         try forEachRow { row throws(SQLiteError) in
@@ -29,7 +27,7 @@ extension SQLiteRow {
     func key(_ column: Int) throws(SQLiteError) -> UUIDValue {
         try withBlob(column) { bytes throws(SQLiteError) in
             guard bytes.count == 16 else {
-                throw SQLiteError(.value, "column \(column) of a row does not have the 16 bytes of a key")
+                throw SQLiteError(.value, "cannot read column \(column) of a row: a key has 16 bytes")
             }
             return UUIDValue(
                 high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -39,20 +37,20 @@ extension SQLiteRow {
 
     /// Returns nil for NULL.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column is not a blob of 16 bytes.
+    /// - Throws: ``SQLiteError`` of code `value` if the column is neither NULL nor a blob of 16 bytes.
     func keyOrNil(_ column: Int) throws(SQLiteError) -> UUIDValue? { isNull(column) ? nil : try key(column) }
 
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    /// - Throws: ``SQLiteError`` of code `value` if the column is not an integer.
     func int(_ column: Int) throws(SQLiteError) -> Int { Int(try int64(column)) }
 
     /// Returns nil for NULL.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds another type.
+    /// - Throws: ``SQLiteError`` of code `value` if the column is neither NULL nor an integer.
     func intOrNil(_ column: Int) throws(SQLiteError) -> Int? { isNull(column) ? nil : try int(column) }
 
-    /// Returns the data key's id and the ciphertext in two columns; nil if the first one is NULL.
+    /// Returns the data key's id in a column and the ciphertext in the next one; nil if the id is NULL.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if a column holds another type.
+    /// - Throws: ``SQLiteError`` of code `value` if the columns are not an integer and a blob.
     func sealed(_ column: Int) throws(SQLiteError) -> RowCipher.Sealed? {
         isNull(column) ? nil : RowCipher.Sealed(keyID: try int(column), ciphertext: try blob(column + 1))
     }

@@ -2,20 +2,20 @@ public import EventLoop
 public import Registrations
 public import SQLite
 
-/// A store in a database file of SQLite, for one worker. All readers of a process share one thread, all writers another
-/// one. All functions may be called on any thread.
+/// A store in an SQLite file, for one worker. All readers share one thread. All writers share another one, or that of
+/// the readers if the store is open for reading only. All functions may be called on any thread.
 public final class SQLiteStore: Sendable {
     public let path: String
     private let reading: SharedSQLiteThread
     private let writing: SharedSQLiteThread
     private let refusal: StoreFault?
 
-    /// Opens no file: readers and writers do, when they start. A process has one store for a file.
+    /// Opens no file: readers and writers open it when they start. Create only one store for each file in a process.
     ///
     /// - Parameters:
     ///   - path: The absolute path of the file.
-    ///   - access: `readWrite` for a worker. `readOnly` for a command that runs beside a worker: its writers read
-    ///     pages, and refuse changes.
+    ///   - access: `readWrite` for a worker. `readOnly` for a command that runs while a worker uses the file. The
+    ///     writers then read pages, and refuse changes.
     public init(path: String, keys: RegistrationKeys, access: SQLiteFile.Access = .readWrite) {
         self.path = path
         reading = SharedSQLiteThread(path, .readOnly, keys)
@@ -28,12 +28,12 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Returns a reader that is used on `loop`. It becomes ready once the file exists with the version of this program.
-    /// A worker starts its writer first, which creates and migrates the file.
+    /// Returns a reader for `loop`. It becomes ready once the file exists and has the schema version of this program.
+    /// Start the writer first, since it creates and migrates the file.
     public func reader(on loop: EventLoop) -> RegistrationReader { SQLiteReader(reading, on: loop) }
 
-    /// Returns a writer that is used on `loop`. While another process writes to the file, the writer does not become
-    /// ready.
+    /// Returns a writer for `loop`. A writer that may change the file does not become ready while another process has
+    /// the file open for writing.
     public func writer(on loop: EventLoop) -> RegistrationWriter {
         SQLiteWriter(writing, refusal: refusal, on: loop)
     }

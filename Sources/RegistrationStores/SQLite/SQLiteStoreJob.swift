@@ -10,7 +10,7 @@ class SQLiteStoreJob: SQLiteJob<SQLiteSession>, @unchecked Sendable {
         super.init(on: link.loop)
     }
 
-    /// The transaction is committed.
+    /// Called on the loop after the transaction is committed.
     func succeeded() { fatalError("succeeded must be overridden") }
 
     func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }

@@ -2,29 +2,30 @@ import EventLoop
 import Registrations
 import SQLite
 
-/// One loop's use of a thread of a store. If the file cannot be opened, repeats the attempt until `close`.
+/// A connection of one loop to a shared thread of a store. If the thread cannot open the file, the link repeats the
+/// attempt until `close`.
 ///
 /// Loop-bound.
 final class SQLiteThreadLink {
     private typealias Thread = SharedSQLiteThread.Thread
 
     private enum State {
-        /// Before `start`. Next: `opening` or `waiting`.
+        /// Before `start`. Next: `opening`, `waiting` or `closed`.
         case idle
         /// Jobs wait for the file. Next: `open`, `waiting` or `closed`.
         case opening(Thread)
         /// Jobs run. Errors of jobs do not close the file. Next: `closed`.
         case open(Thread)
-        /// The file cannot be opened. Next: `opening` or `closed`.
+        /// The last attempt to open the file failed. Next: `opening`, `waiting` or `closed`.
         case waiting(TimerToken, StoreFault)
         case closed
     }
 
     /// Minimum delay before an attempt to open the file again.
     static let reopenMillisecondsMin = 50
-    /// Maximum delay after the first failure. It doubles with each further one.
+    /// Maximum delay after the first failure. It doubles with each further failure, up to `reopenMillisecondsMax`.
     static let reopenMilliseconds = 100
-    /// Maximum delay.
+    /// Maximum delay after many failures.
     static let reopenMillisecondsMax = 5000
 
     let loop: EventLoop
@@ -34,7 +35,7 @@ final class SQLiteThreadLink {
         least: .milliseconds(reopenMillisecondsMin), first: .milliseconds(reopenMilliseconds),
         longest: .milliseconds(reopenMillisecondsMax), healthyAfter: .zero)
     private var onChange: ((StoreFault?) -> Void)?
-    /// Jobs that were not handed back.
+    /// The number of jobs that the thread has not handed back.
     private var jobCount = 0
     private let whenDrained = ContinuationList<Void>()
 
@@ -45,7 +46,9 @@ final class SQLiteThreadLink {
     /// - Parameter onChange: Called with nil when the file is open, and with the fault of each attempt that fails.
     func start(onChange: @escaping (StoreFault?) -> Void) {
         loop.assertOnLoop()
-        guard case .idle = state else { preconditionFailure("a store must be started once") }
+        guard case .idle = state else {
+            preconditionFailure("cannot start a reader or writer: it was started or closed before")
+        }
         self.onChange = onChange
         join()
     }
@@ -60,7 +63,7 @@ final class SQLiteThreadLink {
         }
     }
 
-    /// Hands a job to the thread, or fails it in this iteration.
+    /// Hands a job to the thread. If this is not possible, the job fails after this function has returned.
     func submit(_ job: SQLiteStoreJob) {
         loop.assertOnLoop()
         switch state {
@@ -77,13 +80,13 @@ final class SQLiteThreadLink {
         }
     }
 
-    /// A job was handed back.
+    /// Called when the thread has handed back a job.
     func jobCompleted() {
         jobCount -= 1
         if jobCount == 0 { whenDrained.resume(returning: ()) }
     }
 
-    /// The outcome of opening the file.
+    /// Receives the outcome of an attempt to open the file; nil if the file is open.
     func opened(_ fault: StoreFault?) {
         guard case .opening(let thread) = state else { return }
         if let fault {

@@ -2,10 +2,10 @@ import EventLoop
 import Registrations
 import SQLite
 
-/// The use of a store's file for changes, or of a file that is open for reading by a command.
+/// A writer of an SQLite store. If the store is open for reading only, the writer reads pages and refuses changes.
 final class SQLiteWriter: RegistrationWriter {
     private let link: SQLiteThreadLink
-    /// Why the store refuses changes; nil if it does not.
+    /// The fault of each change; nil if the store accepts changes.
     private let refusal: StoreFault?
 
     init(_ thread: SharedSQLiteThread, refusal: StoreFault?, on loop: EventLoop) {

@@ -3,7 +3,8 @@ import Registrations
 import SQLite
 import Threads
 
-/// A thread of a store, which all loops of the process share. It runs from the first `join` to the last `leave`.
+/// A thread for an SQLite file, shared by several loops. It starts at the first `join`. It ends at the last `leave`, or
+/// if it cannot open the file.
 ///
 /// All functions may be called on any thread.
 final class SharedSQLiteThread: Sendable {
@@ -13,16 +14,16 @@ final class SharedSQLiteThread: Sendable {
     private let access: SQLiteFile.Access
     private let keys: RegistrationKeys
     private let lock = ThreadLock()
-    /// The lock guards this property.
+    /// Guarded by `lock`.
     private nonisolated(unsafe) var running: (thread: Thread, userCount: Int)?
 
     init(_ path: String, _ access: SQLiteFile.Access, _ keys: RegistrationKeys) {
         (self.path, self.access, self.keys) = (path, access, keys)
     }
 
-    /// Returns the running thread, or starts one. The jobs of the caller wait until it has opened the file.
+    /// Returns the running thread, or starts one. Submitted jobs wait until the thread has opened the file.
     ///
-    /// - Throws: `memory` if the system has no thread left.
+    /// - Throws: ``SQLiteError`` of code `memory` if the system cannot start a thread.
     func join(on loop: EventLoop) throws(SQLiteError) -> Thread {
         try lock.withLock { () -> Result<Thread, SQLiteError> in
             if let thread = running?.thread {
@@ -42,7 +43,7 @@ final class SharedSQLiteThread: Sendable {
             try thread.start(
                 path, access, schema: .registrations, on: loop,
                 prepare: { file throws(SQLiteError) in try SQLiteSession(file, keys) },
-                // The first job of each user reports the outcome on its own loop.
+                // A `SQLiteOpenJob` reports the outcome on the loop of each user.
                 opened: { _ in })
             return .success(thread)
         } catch {
@@ -50,9 +51,9 @@ final class SharedSQLiteThread: Sendable {
         }
     }
 
-    /// Ends the use of a thread that opened its file. After the last user, the file is closed.
+    /// Ends one use of a thread. The last use closes the file.
     ///
-    /// - Parameter left: Called on `loop`, after the file is closed if this was the last user.
+    /// - Parameter left: Called on `loop`; for the last use, after the file is closed.
     func leave(_ thread: Thread, on loop: EventLoop, _ left: @escaping @Sendable () -> Void) {
         let isLast = lock.withLock {
             guard let count = running?.userCount, running?.thread === thread else { return false }
@@ -62,7 +63,7 @@ final class SharedSQLiteThread: Sendable {
         if isLast { thread.close(on: loop, left) } else { loop.post(left) }
     }
 
-    /// Forgets a thread that could not open its file, and has ended. The next `join` starts another one.
+    /// Forgets a thread that has ended because it could not open its file. The next `join` starts another thread.
     func forget(_ thread: Thread) {
         lock.withLock { if running?.thread === thread { running = nil } }
     }

@@ -2,15 +2,15 @@ import Registrations
 import SQLite
 
 extension StoreFault {
-    /// The fault that an error of a database file means for the store.
+    /// Creates the fault for an error of a database file.
     init(_ error: SQLiteError) {
         let code: Code
         var remedy: String?
         switch error.code {
         case .inUse, .busy: code = .unreachable
         case .interrupted, .closed: (code, remedy) = (.unreachable, "wait until the worker opens the file again")
-        // A worker that starts creates and migrates the file. Its lanes wait for that.
-        case .missing: (code, remedy) = (.unreachable, "start a worker with this store, which creates the file")
+        // The writer of a worker creates the file, and its lanes wait for that.
+        case .missing: (code, remedy) = (.unreachable, "start a worker with this store to create the file")
         case .olderVersion: code = .unreachable
         case .queueFull: (code, remedy) = (.unreachable, "move the file to a faster disk if this persists")
         case .unavailable, .full, .readOnly: code = .refused
@@ -25,6 +25,6 @@ extension StoreFault {
             code, remedy.map { "\(error.message); \($0)" } ?? error.message, errorClass: error.code.rawValue)
     }
 
-    /// The fault of work that arrives before `start` or after `close`.
+    /// The fault of calls before `start` or after `close`.
     static let notOpen = StoreFault(SQLiteError(.closed, "cannot use the store: it is not open"))
 }

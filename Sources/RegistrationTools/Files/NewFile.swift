@@ -1,9 +1,9 @@
 import CommandKit
 import Glibc
 
-/// New files, which only their owner can read unless another mode is given.
+/// Functions that write new files. By default, only the owner of a file can read and write it.
 enum NewFile {
-    /// The reason why a file cannot be written, in a few words.
+    /// The reason why a file cannot be written.
     struct Failure: Error, Equatable {
         let reason: String
 
@@ -20,7 +20,7 @@ enum NewFile {
 
     private static let ownerOnly: mode_t = 0o600
 
-    /// Writes a new file and flushes it to the disk. Fails if the file exists.
+    /// Writes a new file, and flushes it to the disk. Fails if the file exists.
     static func create(
         _ path: String, _ bytes: [UInt8], _ ownership: Ownership = Ownership()
     ) throws(Failure) {
@@ -38,7 +38,7 @@ enum NewFile {
         syncFolder(of: path)
     }
 
-    /// Replaces a file, or creates it. A reader finds the previous or the new content, also after a crash.
+    /// Replaces or creates a file. A reader finds either the previous or the new content, also after a crash.
     static func replace(
         _ path: String, with bytes: [UInt8], _ ownership: Ownership = Ownership()
     ) throws(Failure) {
@@ -53,7 +53,7 @@ enum NewFile {
         syncFolder(of: path)
     }
 
-    /// Flushes the folder, because only this flush writes the name of a new file to the disk.
+    /// Flushes the folder of a file, because only this flush writes the name of a new file to the disk.
     private static func syncFolder(of path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

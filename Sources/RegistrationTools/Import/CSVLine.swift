@@ -3,14 +3,14 @@ enum CSVLine {
     enum Mistake: Error, Equatable {
         case invalidUTF8
         case unclosedQuote
-        /// A quote inside a field that does not begin with a quote, or characters after the closing quote.
+        /// A quote inside an unquoted field, or text after a closing quote.
         case misplacedQuote
 
         var sentence: String {
             switch self {
             case .invalidUTF8: "The line is not valid UTF-8."
             case .unclosedQuote: "A quoted field has no closing quote on its line; fields cannot contain line breaks."
-            case .misplacedQuote: "A quote is not at the begin or end of its field; double it inside a quoted field."
+            case .misplacedQuote: "A quote is not at the beginning or end of its field; double it in a quoted field."
             }
         }
     }
@@ -38,7 +38,8 @@ enum CSVLine {
         }
     }
 
-    /// Returns the content of a quoted field, and moves `place` from its opening quote to the comma after it.
+    /// Returns the content of a quoted field, and moves `place` from its opening quote to the next comma
+    /// or the end of the line.
     private static func quotedField(of line: [UInt8], at place: inout Int) throws(Mistake) -> [UInt8] {
         var field: [UInt8] = []
         place += 1

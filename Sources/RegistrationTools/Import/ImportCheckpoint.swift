@@ -3,16 +3,16 @@ import Configuration
 import Glibc
 import JSON
 
-/// The progress of an import in a file beside the imported file: all lines before its place are in the store or among
-/// the rejects.
+/// The progress of an import, in a file beside the imported file. Earlier lines have been applied to the store, or are
+/// in the file of rejects.
 struct ImportCheckpoint: Equatable, Sendable {
     private static let bytesMax = 4096
 
     var line = 0
     var bytes = 0
-    /// The hash of the bytes before the place.
+    /// The hash of the first `bytes` bytes of the imported file.
     var hash = ImportPlace().hash
-    /// The size of the file of rejects. Later rejects are of lines after the place.
+    /// The size of the file of rejects. Rejects beyond this size are of later lines.
     var rejectBytes = 0
     var counts = ImportCounts()
 
@@ -32,9 +32,9 @@ struct ImportCheckpoint: Equatable, Sendable {
 
     static func path(of file: String) -> String { file + ".checkpoint" }
 
-    /// Reads the checkpoint of a file; nil if there is none.
+    /// Returns the checkpoint of an imported file; nil if it does not exist.
     ///
-    /// - Throws: if it cannot be read.
+    /// - Throws: ``ImportError`` if the checkpoint cannot be read or is invalid.
     static func read(of file: String) throws(ImportError) -> ImportCheckpoint? {
         let path = path(of: file)
         guard access(path, F_OK) == 0 || errno != ENOENT else { return nil }
@@ -46,13 +46,13 @@ struct ImportCheckpoint: Equatable, Sendable {
         }
         guard let root = try? JSONDocument(text).root, let checkpoint = try? codec.read(root) else {
             throw ImportError(
-                "cannot read \(path): it is not a checkpoint; run the command without --resume, which imports all lines "
-                    + "again and changes no newer registration")
+                "cannot read \(path): it is not a checkpoint; run the command without --resume, to import all lines "
+                    + "again; newer registrations stay unchanged")
         }
         return checkpoint
     }
 
-    /// Replaces the checkpoint of a file.
+    /// Writes the checkpoint of an imported file, and replaces an earlier one.
     func write(of file: String) throws(ImportError) {
         let path = Self.path(of: file)
         var json = JSONWriter()

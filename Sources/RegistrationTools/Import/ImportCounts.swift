@@ -1,13 +1,13 @@
 package import JSON
 package import Registrations
 
-/// The numbers of an import.
+/// The counts of an import.
 package struct ImportCounts: Equatable, Sendable {
-    /// Registrations that the store has accepted, by outcome. A dry run has none.
+    /// The number of registrations that were applied to the store, by outcome. Empty in a dry run.
     package private(set) var outcomes: [RegistrationReply: Int] = [:]
-    /// Valid registrations of a dry run.
+    /// The number of valid registrations in a dry run.
     package private(set) var validCount = 0
-    /// Lines that are in the file of rejects.
+    /// The number of rejected lines.
     package private(set) var rejectedCount = 0
 
     package init() {}
@@ -20,7 +20,7 @@ package struct ImportCounts: Equatable, Sendable {
 
     private static let shown: [RegistrationReply] = [.stored, .moved, .unchanged, .superseded, .ended]
 
-    /// The numbers as text, such as `10 stored, 2 unchanged, 1 rejected`.
+    /// The counts as text, such as `10 stored, 2 unchanged, 1 rejected`.
     package var text: String {
         let parts =
             Self.shown.compactMap { reply in outcomes[reply].map { "\($0) \(reply.rawValue)" } }
@@ -29,7 +29,7 @@ package struct ImportCounts: Equatable, Sendable {
         return parts.isEmpty ? "no registrations" : parts.joined(separator: ", ")
     }
 
-    /// Writes the numbers as members of an object.
+    /// Writes the counts as members of an object.
     package func write(to json: inout JSONWriter) { Self.codec.writeMembers(self, to: &json) }
 
     private subscript(count reply: RegistrationReply) -> Int {

@@ -1,4 +1,4 @@
-/// The reason why an import cannot begin or continue, without the content of the file.
+/// The reason why an import cannot begin or continue. It does not quote the imported file.
 package struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

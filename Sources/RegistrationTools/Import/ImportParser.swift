@@ -2,48 +2,50 @@ import Crypto
 import JSON
 package import Registrations
 
-/// Converts the lines of an import into commands: CSV with a header line, or JSON lines with the members of the
-/// `register` command.
+/// Converts the lines of an import into commands. The file is CSV with a header line, or JSON lines with the members of
+/// the `register` command.
 package struct ImportParser {
-    /// The format of a file. Its first line that is not empty decides: a JSON object, or the header of a CSV file.
+    /// The format of a file. The first line that is not blank determines it: a line of JSON begins with `{`, and any
+    /// other line is the header of a CSV file.
     private enum Format {
         case undecided
         case jsonLines
         case csv([ImportColumn])
     }
 
-    /// What a line contains.
+    /// The content of a line.
     package enum Content: Equatable, Sendable {
-        /// An empty line, or a header.
+        /// A blank line, or the header.
         case nothing
         case command(RegistrationCommand)
         case violation(CommandViolation)
     }
 
-    /// Commands of an import have no id.
+    /// The id of commands without an id. An import ignores ids.
     private static let unusedID = UUIDValue(high: 0, low: 0)
     private static let lineLimits = JSONLimits(bytesMax: ReceivedCommand.bytesMax, depthMax: 4)
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The time of lines without `registered_at`, in UNIX milliseconds.
+    /// The time of lines without `registered_at`, in UNIX milliseconds; nil if each line needs this member.
     private let registeredAt: Int64?
     private let environment: ReceivedCommand.EnvironmentLookup
     private var format = Format.undecided
 
-    /// - Parameter registeredAt: The time of lines without `registered_at`, in UNIX milliseconds.
+    /// - Parameter registeredAt: The time of lines without `registered_at`, in UNIX milliseconds; nil if each line
+    ///   needs this member.
     package init(registeredAt: Int64?, environment: @escaping ReceivedCommand.EnvironmentLookup) {
         (self.registeredAt, self.environment) = (registeredAt, environment)
     }
 
-    /// Whether all lines were empty so far.
+    /// Whether all lines so far were blank.
     var isFormatUndecided: Bool {
         if case .undecided = format { true } else { false }
     }
 
-    /// Reads a line. Call this function for each line of the file in order.
+    /// Returns the content of a line. Call this function for the lines of the file in order.
     ///
     /// - Parameter now: UNIX milliseconds.
-    /// - Throws: if the header is invalid, so that no line can be read.
+    /// - Throws: ``ImportError`` if the line is an invalid header.
     package mutating func content(of line: [UInt8], now: Int64) throws(ImportError) -> Content {
         var line = line
         if case .undecided = format, line.starts(with: Self.byteOrderMark) {
@@ -83,8 +85,8 @@ package struct ImportParser {
         }
     }
 
-    /// Returns a line of JSON with the members that it may omit. Returns a line that is not an object unchanged, so that
-    /// its mistake is reported.
+    /// Returns a JSON line after adding the members that it may omit. Returns a line that is not an object unchanged,
+    /// so that the validation of the command reports it.
     private func completed(_ line: [UInt8]) -> [UInt8] {
         guard let root = try? JSONDocument(line, limits: Self.lineLimits).root, root.kind == .object else {
             return line
@@ -99,7 +101,7 @@ package struct ImportParser {
         return line
     }
 
-    /// Returns the body of the command in a line of CSV. Empty fields are missing members.
+    /// Returns a CSV line as the JSON body of a command. Omits the members of empty fields.
     private func body(_ line: [UInt8], _ columns: [ImportColumn]) throws(CommandViolation) -> [UInt8] {
         let fields: [String]
         do throws(CSVLine.Mistake) {
@@ -126,8 +128,8 @@ package struct ImportParser {
         return json.bytes
     }
 
-    /// Writes a field as the type of its member. Writes a field that has another form as a text, so that the validation
-    /// of the command reports it.
+    /// Writes a field with the JSON type of its member. Writes an invalid field as a string, so that the validation of
+    /// the command reports it.
     private static func write(_ field: String, of column: ImportColumn, to json: inout JSONWriter) {
         switch column {
         case .registeredAt, .expiresAt:

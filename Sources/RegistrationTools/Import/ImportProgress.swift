@@ -1,12 +1,12 @@
 import Text
 
-/// The progress of an import through a file, as a line for a terminal.
+/// Formats the progress of an import as a line for a terminal.
 package struct ImportProgress: Sendable {
     private static let cells = 24
 
     /// The size of the file; nil for standard input.
     private let size: Int?
-    /// The completed bytes and lines before this run.
+    /// The numbers of bytes and lines that earlier runs completed.
     private let begin: (bytes: Int, line: Int)
 
     package init(size: Int?, begin: (bytes: Int, line: Int)) {

@@ -3,10 +3,11 @@ package import EventLoop
 import Glibc
 import Registrations
 
-/// A reader of the lines of a file or of standard input (`-`). It holds one line and one chunk of the file.
+/// A reader of the lines of a file or of standard input (`-`). It holds at most one line and one chunk in
+/// memory.
 package struct ImportReader: ~Copyable {
     package enum Line: Equatable, Sendable {
-        /// A line without its line end.
+        /// The bytes of a line without its line end.
         case text([UInt8])
         /// A line that is longer than a command may be.
         case tooLong
@@ -23,10 +24,10 @@ package struct ImportReader: ~Copyable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
-    /// The beginning of an incomplete line, with room for the line end of the longest line.
+    /// The consumed bytes of the current line, up to the maximum length of a line and its line end.
     private var partial: [UInt8] = []
     private var hasPartial = false
-    /// The place after the last line that was returned.
+    /// The place after all consumed bytes. Immediately after `line` has returned a line, it is the end of this line.
     package private(set) var place = ImportPlace()
 
     /// Opens a regular file, or standard input.
@@ -45,7 +46,8 @@ package struct ImportReader: ~Copyable {
         if descriptor != STDIN_FILENO { close(descriptor) }
     }
 
-    /// Returns the next line; nil after the last line. The loop continues while standard input has no line.
+    /// Returns the next line; nil after the last line. The loop keeps running while standard input has no
+    /// data.
     ///
     /// - Parameter isOver: Called repeatedly during the wait; true ends the wait, and the result is nil.
     package mutating func line(on loop: EventLoop, unless isOver: () -> Bool) async throws(ImportError) -> Line? {
@@ -61,10 +63,10 @@ package struct ImportReader: ~Copyable {
         }
     }
 
-    /// Reads the lines before a place that an earlier reader reached. Blocks.
+    /// Reads the lines before a checkpoint, and compares them with the checkpoint. Blocks.
     ///
-    /// - Parameter parser: receives the first lines, which determine the format of the file.
-    /// - Throws: if the file does not begin with the same lines.
+    /// - Parameter parser: Receives lines until it knows the format of the file.
+    /// - Throws: ``ImportError`` if the file cannot be read, its header is invalid, or the lines have changed.
     mutating func skip(to checkpoint: ImportCheckpoint, _ parser: inout ImportParser) throws(ImportError) {
         while place.line < checkpoint.line {
             guard let line = popLine() ?? (isAtEnd ? rest() : nil) else {
@@ -77,8 +79,8 @@ package struct ImportReader: ~Copyable {
         }
         guard place.line == checkpoint.line, place.bytes == checkpoint.bytes, place.hash == checkpoint.hash else {
             throw ImportError(
-                "cannot resume the import of \(path): its first \(checkpoint.line) lines changed since; run the command "
-                    + "without --resume, which imports all lines again and changes no newer registration")
+                "cannot resume the import of \(path): its first \(checkpoint.line) lines have changed; run the command "
+                    + "without --resume, to import all lines again; newer registrations stay unchanged")
         }
     }
 

@@ -1,7 +1,8 @@
 import JSON
 import Registrations
 
-/// A line that an import refuses, with the reason. It contains nothing of the line, which may be a token or a user.
+/// The number of a line that an import refuses, and the reason. It never quotes the line, which may contain a token and
+/// a user.
 package struct ImportReject: Equatable, Sendable {
     package let line: Int
     /// A class of `CommandViolation`, or `store` if the store refuses the values.
@@ -20,7 +21,7 @@ package struct ImportReject: Equatable, Sendable {
         (path, sentence) = (nil, fault.sentence)
     }
 
-    /// The line of the file of rejects, with its line end.
+    /// The reject as a line of the file of rejects, with its line end.
     var text: [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -3,16 +3,17 @@ package import Registrations
 
 /// An import of registrations from a file.
 ///
-/// One batch is in the store while the next one is read. The checkpoint advances after the store has accepted a batch.
-/// An import that was killed reads the lines after the checkpoint again, and they change nothing.
+/// The import reads a batch while the store applies the previous one. The checkpoint advances after the store has
+/// applied a batch. After a kill, a resumed import applies the lines after the checkpoint, some of them again. A
+/// repeated registration changes nothing.
 ///
 /// Loop-bound.
 package final class RegistrationImport {
     package enum End: Equatable, Sendable {
         case complete
-        /// `isStopped` returned true.
+        /// The closure `isStopped` returned true.
         case stopped
-        /// The file, the checkpoint or the rejects cannot be read or written.
+        /// The file is unreadable or has an invalid header, or the checkpoint or the rejects cannot be read or written.
         case failed(ImportError)
         case storeFailed(StoreFault)
     }
@@ -24,7 +25,7 @@ package final class RegistrationImport {
         package var resumes: Bool
         /// The time of lines without `registered_at`, in UNIX milliseconds.
         package var registeredAt: Int64?
-        /// Minimum number of lines between two checkpoints.
+        /// Minimum number of lines between two writes of the checkpoint while the import runs.
         var checkpointLines = 2_000
 
         package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil) {
@@ -32,11 +33,11 @@ package final class RegistrationImport {
         }
     }
 
-    /// Lines that are read together.
+    /// Lines that the import reads together.
     private struct Batch {
         var commands: [(line: Int, command: RegistrationCommand)] = []
         var rejects: [ImportReject] = []
-        /// The lines that were read, empty ones included.
+        /// The number of lines, blank and rejected ones included.
         var lineCount = 0
         /// The place after the lines.
         var place = ImportPlace()
@@ -44,7 +45,7 @@ package final class RegistrationImport {
 
     /// The outcome of a batch.
     private struct Settled {
-        /// The numbers of the import, this batch included.
+        /// The counts of the import, this batch included.
         var counts: ImportCounts
         var rejects: [ImportReject]
 
@@ -61,15 +62,15 @@ package final class RegistrationImport {
     private let isStopped: () -> Bool
     private var parser: ImportParser
     private var rejects: RejectFile?
-    /// The progress: all lines before it are in the store or among the rejects.
+    /// The progress. Earlier lines are applied to the store, only validated in a dry run, or rejected.
     private var checkpoint = ImportCheckpoint()
     private var writtenLine = 0
 
     /// - Parameters:
-    ///   - store: The store, which is open; nil to only validate the file.
-    ///   - environment: See ``ReceivedCommand``.
-    ///   - rejected: Receives each reject of standard input.
-    ///   - isStopped: Whether to stop after the current batch.
+    ///   - store: The store, which is open; nil for a dry run, which only validates the file.
+    ///   - environment: See ``ReceivedCommand/EnvironmentLookup``.
+    ///   - rejected: Receives the rejects of standard input.
+    ///   - isStopped: Returns whether to stop after the current batch.
     package init(
         _ options: Options, into store: StoreSession?, on loop: EventLoop,
         environment: @escaping ReceivedCommand.EnvironmentLookup, rejected: @escaping ([ImportReject]) -> Void,
@@ -80,23 +81,23 @@ package final class RegistrationImport {
         parser = ImportParser(registeredAt: options.registeredAt, environment: environment)
     }
 
-    /// Returns the path of the rejects of a file.
+    /// Returns the path of the file of rejects of an imported file.
     package static func rejectsPath(of file: String) -> String { RejectFile.path(of: file) }
 
     package var counts: ImportCounts { checkpoint.counts }
 
-    /// The number of completed lines, those before the checkpoint included.
+    /// The number of completed lines, those of resumed runs included.
     package var line: Int { checkpoint.line }
 
-    /// The number of completed bytes.
+    /// The number of completed bytes, those of resumed runs included.
     package var bytes: Int { checkpoint.bytes }
 
     private var isFile: Bool { options.path != "-" }
 
     /// Runs the import.
     ///
-    /// - Parameter began: called before the first line that is not before the checkpoint. Receives the size of the file;
-    ///   nil for standard input.
+    /// - Parameter began: Called after the lines before the checkpoint are skipped. Receives the size of the file; nil
+    ///   for standard input.
     package func run(_ began: (_ size: Int?) -> Void = { _ in }) async -> End {
         do throws(ImportError) {
             var reader = try ImportReader(options.path)
@@ -119,7 +120,7 @@ package final class RegistrationImport {
     private func importLines(of reader: inout ImportReader) async throws(ImportError) -> End {
         var inFlight: (batch: Batch, reply: StoreReply<[CommandOutcome]>?)?
         while true {
-            // A dry run never waits for the store. Signals and the progress bar need a pause.
+            // A dry run never waits for the store. It therefore suspends here, for signals and the progress bar.
             if store == nil { await loop.sleep(for: .zero) }
             let next = isStopped() ? nil : try await nextBatch(of: &reader)
             if let (batch, reply) = inFlight {
@@ -141,7 +142,7 @@ package final class RegistrationImport {
         return .stopped
     }
 
-    /// Reads the lines of a batch; nil at the end of the file.
+    /// Reads the next batch; nil if it has no line, at the end of the file or because the import is stopped.
     private func nextBatch(of reader: inout ImportReader) async throws(ImportError) -> Batch? {
         var batch = Batch()
         let now = loop.now.unixMilliseconds
@@ -164,7 +165,7 @@ package final class RegistrationImport {
         return batch.lineCount == 0 ? nil : batch
     }
 
-    /// Waits until the store has accepted a batch, except commands that it refuses.
+    /// Waits for the outcomes of a batch. Commands whose values the store refuses become rejects.
     private func settle(_ batch: Batch, _ reply: StoreReply<[CommandOutcome]>?) async -> Result<Settled, StoreFault> {
         var settled = Settled(counts: checkpoint.counts, rejects: batch.rejects)
         if let store, let reply {
@@ -185,7 +186,7 @@ package final class RegistrationImport {
         return .success(settled)
     }
 
-    /// Applies commands. If the store refuses their values, halves them until the faulty command is alone.
+    /// Applies commands. If the store refuses their values, splits them in halves until each faulty command is alone.
     private func apply(
         _ commands: ArraySlice<(line: Int, command: RegistrationCommand)>, to store: StoreSession,
         _ settled: inout Settled

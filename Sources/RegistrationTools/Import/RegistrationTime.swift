@@ -1,10 +1,10 @@
-/// A time that an operator wrote: UNIX milliseconds, or a time of RFC 3339.
+/// Parses a time that an operator wrote, in UNIX milliseconds or in the format of RFC 3339.
 package enum RegistrationTime {
     private static let millisecondDigits = 13
     private static let secondsPerDay: Int64 = 86_400
 
-    /// Returns UNIX milliseconds for a text of 13 digits, or for one such as `2026-11-29T17:00:00Z` or
-    /// `2026-11-29T18:00:00.250+01:00`; nil for other texts. Digits after the milliseconds are ignored.
+    /// Returns the UNIX milliseconds of a text; nil if the text is invalid. Valid are 13 digits, and times from 1970 on
+    /// such as `2026-11-29T17:00:00Z` and `2026-11-29T18:00:00.250+01:00`. Ignores digits after the milliseconds.
     package static func milliseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         if bytes.count == millisecondDigits, bytes.allSatisfy(isDigit) { return Int64(text) }
@@ -30,7 +30,8 @@ package enum RegistrationTime {
         return range.contains(number) ? number : nil
     }
 
-    /// Removes a fraction of a second, and returns its milliseconds.
+    /// Removes a fraction of a second, and returns its milliseconds. Returns 0 without a fraction; nil for a point
+    /// without digits.
     private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
         guard rest.first == UInt8(ascii: ".") else { return 0 }
         let digits = rest.dropFirst().prefix(while: isDigit)
@@ -62,8 +63,8 @@ package enum RegistrationTime {
         }
     }
 
-    /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. A year begins in March, so that the leap
-    /// day is its last day.
+    /// Returns the number of days since 1970-01-01 in the Gregorian calendar. Computes with years that begin in March,
+    /// so that the leap day is the last day of its year.
     private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

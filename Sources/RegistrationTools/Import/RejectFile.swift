@@ -1,11 +1,11 @@
 import CommandKit
 import Glibc
 
-/// The file of rejects beside an imported file. Only its owner can read it. The first reject creates it.
+/// The file of rejects beside an imported file. The first reject creates the file, which only its owner can read.
 final class RejectFile {
     private let path: String
     private var descriptor: Int32 = -1
-    /// The size of the file.
+    /// The size of the file in bytes.
     private(set) var bytes: Int
 
     /// - Parameter bytes: The size up to which an existing file is kept. 0 removes a file of an earlier import.
@@ -19,8 +19,8 @@ final class RejectFile {
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_size >= bytes else {
                 throw ImportError(
-                    "cannot resume the import: \(path) is shorter than before; run the command without --resume, which "
-                        + "imports all lines again and changes no newer registration")
+                    "cannot resume the import: \(path) is shorter than before; run the command without --resume, to "
+                        + "import all lines again; newer registrations stay unchanged")
             }
             guard ftruncate(descriptor, off_t(bytes)) == 0 else { throw failure(errno) }
         }

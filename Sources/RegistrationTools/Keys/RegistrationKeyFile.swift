@@ -2,7 +2,7 @@ import Crypto
 import Glibc
 import Registrations
 
-/// The creation and extension of key files.
+/// Creates key files, and adds data keys to them.
 package enum RegistrationKeyFile {
     /// The reason why a key file cannot be created or extended.
     package struct Failure: Error, Equatable, Sendable {
@@ -26,10 +26,11 @@ package enum RegistrationKeyFile {
         }
     }
 
-    /// Adds a random data key, which encrypts from then on. The file keeps its owner and mode. Blocks.
+    /// Adds a random data key. Processes that read the file afterwards encrypt with it. The file keeps its owner, group
+    /// and mode. Blocks.
     package static func addDataKey(to path: String) throws(Failure) {
         let text = try textWithNewDataKey(path)
-        // The name may be a link, which must remain.
+        // The path may be a symbolic link, which must remain.
         guard let resolved = realpath(path, nil) else { throw cannotExtend(path, NewFile.Failure(errno).reason) }
         defer { free(resolved) }
         var status = stat()
@@ -58,7 +59,7 @@ package enum RegistrationKeyFile {
         throw cannotExtend(
             path,
             "it has \(RegistrationKeys.dataKeysMax) data keys, or one with the highest id; delete data keys that encrypt no "
-                + "registration")
+                + "row")
     }
 
     private static func cannotExtend(_ path: String, _ reason: String) -> Failure {

@@ -1,7 +1,7 @@
 import EventLoop
 package import Registrations
 
-/// The erasure of a user's registrations, with a record of what was erased.
+/// The erasure of a user's registrations, with a record of the erased registrations.
 package struct Erasure: Sendable {
     package let user: String
     /// The bundle ID; nil for all apps.
@@ -12,18 +12,18 @@ package struct Erasure: Sendable {
     }
 
     package struct Outcome: Equatable, Sendable {
-        /// Registrations at or before this time are erased, also if they arrive later. UNIX milliseconds.
+        /// UNIX milliseconds. The user's registrations at or before this time have no effect, including later arrivals.
         package var at: Int64
         package var reply: RegistrationReply
-        /// The bodies of the events `erased`, one for each registration. Secrets.
+        /// The bodies of the `erased` events. Secrets.
         package var events: [[UInt8]]
-        /// The number of erased registrations that could not be decrypted, which have no event.
+        /// The number of erased registrations that could not be decrypted. They have no event.
         package var unreadableCount: Int
     }
 
-    /// Erases the registrations.
+    /// Erases the registrations, and returns the record.
     package func run(in store: StoreSession) async throws(StoreFault) -> Outcome {
-        // Clocks of producers may be ahead. An erasure at the time of this machine would miss their registrations.
+        // The clock of a producer may be ahead. An erasure at the time of this machine would miss its registrations.
         var at = store.loop.now.unixMilliseconds
         var unreadableCount = 0
         try await store.read(.user(user, app: app)) { page in

@@ -1,7 +1,7 @@
 import APNSProtocol
 package import Registrations
 
-/// The counts of live registrations by common properties, in bounded memory.
+/// The counts of live registrations, grouped by their properties.
 package struct RegistrationGroups: Sendable {
     package enum Key: String, CaseIterable, Sendable {
         case app, environment, kind, platform, age
@@ -10,10 +10,10 @@ package struct RegistrationGroups: Sendable {
     }
 
     package struct Group: Equatable, Sendable {
-        /// The values, one for each key.
+        /// The values of the keys, in the order of the keys.
         package var values: [String]
         package var count = 0
-        /// The number of registrations that APNs' refusals have suspended.
+        /// The number of suspended registrations.
         package var suspendedCount = 0
     }
 
@@ -22,7 +22,7 @@ package struct RegistrationGroups: Sendable {
     package let keys: [Key]
     package private(set) var count = 0
     package private(set) var suspendedCount = 0
-    /// The number of registrations that could not be decrypted. They are counted in their groups as well.
+    /// The number of registrations that could not be decrypted. `count` and their groups include them.
     package private(set) var unreadableCount = 0
     private var groups: [[String]: Group] = [:]
 

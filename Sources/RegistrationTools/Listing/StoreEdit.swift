@@ -1,11 +1,11 @@
 import Crypto
 package import Registrations
 
-/// An edit of all registrations in pages, while workers run. It may stop after each page and continue there.
+/// An edit of all registrations, page by page. It can stop after each page. A later edit can continue there.
 package final class StoreEdit {
     package enum End: Equatable, Sendable {
         case complete
-        /// `isStopped` returned true.
+        /// The closure `isStopped` returned true.
         case stopped
         case failed(StoreFault)
     }
@@ -16,10 +16,10 @@ package final class StoreEdit {
     package private(set) var editedCount = 0
     /// The number of registrations in the pages before the last one, tombstones included.
     package private(set) var readCount = 0
-    /// The number of registrations that could not be decrypted, which remain as they are.
+    /// The number of registrations that could not be decrypted. They stay unchanged.
     package private(set) var unreadableCount = 0
 
-    /// - Parameter last: The key after which an earlier edit stopped.
+    /// - Parameter last: The key after which an earlier edit stopped; nil for a new edit.
     package init(_ edit: EditPage.Edit, after last: Registration.Key? = nil) {
         (self.edit, self.last) = (edit, last)
     }
@@ -44,7 +44,7 @@ package final class StoreEdit {
 extension Registration.Key {
     private static let separator: Character = ":"
 
-    /// Reads the text of a key; nil for another text.
+    /// Parses the text of a key. Returns nil for an invalid text.
     package init?(_ text: String) {
         let parts = text.split(separator: Self.separator, maxSplits: 1, omittingEmptySubsequences: false)
         guard let token = parts.first.flatMap({ UUIDValue($0) }) else { return nil }

@@ -25,7 +25,7 @@ final class AwaitedEdit: EditPage {
         var last: Registration.Key?
         var editedCount: Int
         var unreadableCount: Int
-        /// The number of registrations that the page read at most, and exactly unless it is the last one.
+        /// The maximum number of registrations in a page. Only the last page has fewer.
         var rowsMax: Int
     }
 

@@ -20,7 +20,7 @@ final class StoreReply<Value: Sendable> {
         case .waiting(let continuation):
             state = .taken
             continuation.resume(returning: result)
-        case .completed, .taken: preconditionFailure("a call to a store completed twice")
+        case .completed, .taken: preconditionFailure("a call to a store has completed twice")
         }
     }
 
@@ -32,7 +32,7 @@ final class StoreReply<Value: Sendable> {
             case .completed(let result):
                 state = .taken
                 continuation.resume(returning: result)
-            case .waiting, .taken: preconditionFailure("two tasks wait for a call to a store")
+            case .waiting, .taken: preconditionFailure("a call to a store has two waiting tasks")
             }
         }.get()
     }

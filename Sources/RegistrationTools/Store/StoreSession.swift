@@ -1,30 +1,31 @@
 package import EventLoop
 package import Registrations
 
-/// The connection of a command to a store. Calls that fail because the store is unreachable are repeated: a repeat
-/// changes nothing.
+/// A connection of a command-line command to a store. While the store is unreachable, `apply`, `read` and `edit`
+/// repeat their calls, because a repeat changes nothing.
 ///
 /// Loop-bound.
 package final class StoreSession {
-    /// How long `open` waits for the store.
+    /// Maximum duration of `open`.
     package static let openSecondsMax = 15
-    /// How long a call waits for a store that became unreachable.
+    /// The time for which a call is repeated while the store is unreachable.
     package static let outageSecondsMax = 60
     /// The time after which `open` reports that it waits.
     package static let noticeSeconds = 1
     private static let retryMilliseconds = 200
-    /// The class of the fault of a SQLite store whose file another process may change. A worker does not end soon.
+    /// The error class of an SQLite file that another process has open for writing. Such a process is usually a worker,
+    /// so `open` does not wait until it ends.
     package static let inUseClass = "in-use"
 
     package let loop: EventLoop
     private let writer: RegistrationWriter
     private let devicesPerUserMax: Int
-    /// Whether the command was stopped, so that no call is repeated.
+    /// Returns whether the command is stopped. A stopped command repeats no call.
     private let isStopped: () -> Bool
 
     /// - Parameters:
     ///   - writer: The connection, which has not started.
-    ///   - devicesPerUserMax: Maximum number of registrations of a user in an app.
+    ///   - devicesPerUserMax: Maximum number of live registrations of a user in an app.
     package init(
         _ writer: RegistrationWriter, on loop: EventLoop, devicesPerUserMax: Int,
         isStopped: @escaping () -> Bool = { false }
@@ -35,8 +36,8 @@ package final class StoreSession {
 
     /// Connects.
     ///
-    /// - Parameter waiting: called once with the reason if the store is not ready after ``noticeSeconds``.
-    /// - Throws: if the store is not ready in time, or if it needs an operator first.
+    /// - Parameter waiting: Called once with the reason if the store is not ready after ``noticeSeconds``.
+    /// - Throws: ``StoreFault`` if the store is not ready in time, or needs an operator first.
     package func open(_ waiting: @escaping (StoreFault) -> Void = { _ in }) async throws(StoreFault) {
         let opening = Opening(on: loop, waiting)
         writer.start { opening.changed($0) }
@@ -50,7 +51,7 @@ package final class StoreSession {
         try await repeating { submit(commands) }
     }
 
-    /// Begins to apply commands, for a caller that works meanwhile. The call is not repeated.
+    /// Begins to apply commands as one transaction, so that the caller can work meanwhile. Never repeats the call.
     func submit(_ commands: [RegistrationCommand]) -> StoreReply<[CommandOutcome]> {
         let rules = RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
         let batch = AwaitedBatch(commands, rules: rules)
@@ -58,7 +59,7 @@ package final class StoreSession {
         return batch.reply
     }
 
-    /// Reads all registrations in pages, and calls `body` for each page until it returns false.
+    /// Reads registrations in pages. Calls `body` for each page until `body` returns false.
     package func read(
         _ filter: RegistrationPage.Filter, _ body: ([Registration]) async -> Bool
     ) async throws(StoreFault) {
@@ -104,7 +105,8 @@ private final class Opening {
     private let loop: EventLoop
     private var timers: [TimerToken] = []
     private var isOver = false
-    private var last = StoreFault(.unreachable, "the store did not respond in time")
+    private var last = StoreFault(
+        .unreachable, "cannot open the registration store: it did not respond in time; check the store")
 
     init(on loop: EventLoop, _ waiting: @escaping (StoreFault) -> Void) {
         self.loop = loop

@@ -1,10 +1,10 @@
-/// The members that a command needs and allows, which its other members decide.
+/// The members that a command requires and allows. They depend on its word, its kind and whether it has a token.
 struct CommandForm {
     let required: [CommandMember]
     let optional: [CommandMember]
 
     /// - Parameters:
-    ///   - kind: The kind of the token; nil if the member is missing.
+    ///   - kind: The kind of the token; nil if the member is missing, which means `device`.
     ///   - hasToken: Whether the command has a device token.
     init(_ word: RegistrationCommand.Word, kind: TokenKind?, hasToken: Bool) {
         var required: [CommandMember]

@@ -21,12 +21,12 @@ enum CommandMember: String, CaseIterable {
     case reason
     case timestamp
 
-    /// The UNIX milliseconds that a time may have. Seconds are below, microseconds above.
+    /// The valid times in UNIX milliseconds. A time in seconds is below the range, one in microseconds above it.
     private static let times: ClosedRange<Int64> = 1_000_000_000_000...9_999_999_999_999
     private static let appCharactersMax = 200
     static let reasonCharactersMax = 100
 
-    /// Returns the keyword that the value violates; nil for a valid value.
+    /// Returns the keyword of the JSON schema that the value violates; nil for a valid value.
     func violatedKeyword(of value: JSONValue) -> String? {
         switch self {
         case .command: Self.keyword(value, RegistrationCommand.Word.self)
@@ -66,10 +66,10 @@ enum CommandMember: String, CaseIterable {
         case .platform: Self.words(DevicePlatform.self)
         case .id: "a UUID"
         case .app: "a bundle ID of at most \(Self.appCharactersMax) characters"
-        case .user: "a text of 1 to \(RegistrationLimits.userBytesMax) bytes without control characters"
+        case .user: "text of 1 to \(RegistrationLimits.userBytesMax) bytes without control characters"
         case .deviceToken: "hexadecimal, with two digits per byte and at most \(DeviceToken.hexDigitsMax) digits"
-        case .scope, .deviceID: "a text of 1 to \(RegistrationLimits.nameBytesMax) bytes"
-        case .reason: "a text of 1 to \(Self.reasonCharactersMax) characters"
+        case .scope, .deviceID: "text of 1 to \(RegistrationLimits.nameBytesMax) bytes"
+        case .reason: "text of 1 to \(Self.reasonCharactersMax) characters"
         case .registeredAt, .expiresAt, .timestamp: "a whole number of UNIX milliseconds, with 13 digits"
         case .status: "an HTTP status"
         case .shared: "true or false"
@@ -86,7 +86,7 @@ enum CommandMember: String, CaseIterable {
 
     private static func keyword(_ value: JSONValue, _ range: ClosedRange<Int64>) -> String? {
         guard let number = value.int64 else {
-            // A whole number of more than 64 bits is an integer as well.
+            // JSON Schema counts a whole number that exceeds 64 bits as an integer.
             guard let number = value.double, number == number.rounded() else { return "type" }
             return number < 0 ? "minimum" : "maximum"
         }

@@ -3,12 +3,12 @@ import Crypto
 import JSON
 import Text
 
-/// The validated members of a command: the form is that of the schema.
+/// The members of a command that is valid under the schema.
 struct CommandMembers {
     let root: JSONValue
     let word: RegistrationCommand.Word
 
-    /// - Throws: The violation of the schema.
+    /// - Throws: ``CommandViolation`` of the class `schema`.
     init(_ root: JSONValue) throws(CommandViolation) {
         guard root.kind == .object else {
             throw CommandViolation(.schema, "type", path: "", "The command is not a JSON object.")
@@ -47,14 +47,14 @@ struct CommandMembers {
         return Self.missing(member, ", which names \(meaning) of the kind \(kind.rawValue)")
     }
 
-    /// The name of an unknown member is omitted unless it resembles a known one: it may be a token or a user.
+    /// Returns the violation for an unknown member. It omits the unknown name, which may be a token or a user.
     private static func unknown(_ name: String) -> CommandViolation {
         let known = CommandMember.allCases.map(\.rawValue)
         let list = known.joined(separator: ", ")
         let hint = Suggestion.hint(for: name, among: known)
         return CommandViolation(
             .schema, "additionalProperties", path: "",
-            "The command has an unknown member; this command's members are \(list)\(hint.isEmpty ? "." : hint)")
+            "The command has an unknown member; the members of commands are \(list)\(hint.isEmpty ? "." : hint)")
     }
 
     func has(_ member: CommandMember) -> Bool { root[key: member.rawValue] != nil }

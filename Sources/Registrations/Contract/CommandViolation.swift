@@ -1,25 +1,25 @@
-/// The reason why a command is invalid, with a remedy for the developer of its producer.
+/// The reason why a command is invalid, for the developer of its producer.
 public struct CommandViolation: Error, Sendable, Hashable {
-    /// The class of the violation, with the names of a request's classes.
+    /// The class of a violation. The names are those of the classes of invalid requests.
     public enum Class: String, CaseIterable, Sendable, Hashable {
-        /// A property of the AMQP message, such as a missing id.
+        /// A property of the AMQP message is missing or invalid.
         case property
         /// The body is not JSON.
         case json
         /// The body violates the schema.
         case schema
-        /// A limit that JSON Schema cannot express: bytes of UTF-8, or a time relative to now.
+        /// A value violates a limit that JSON Schema cannot express, or the store refuses it.
         case limit
-        /// The app or environment is not configured here.
+        /// The app or its environment is not configured.
         case app
         /// The body is too large.
         case size
     }
 
     public var violationClass: Class
-    /// The code of a JSON error, a schema keyword, or the name of a member.
+    /// The code within the class, such as the code of a JSON error, a schema keyword, or the name of a member.
     public var code: String
-    /// The JSON pointer to the value; nil for the whole command.
+    /// The JSON pointer to the invalid value, empty for the whole command; nil if the violation concerns no JSON value.
     public var path: String?
     /// One sentence. It contains no value of the command.
     public var sentence: String

@@ -4,23 +4,24 @@ import JSON
 
 /// A command received over AMQP (`schemas/registration.schema.json`), or a line of an import.
 public struct ReceivedCommand: Sendable, Hashable {
-    /// Maximum size of a command.
+    /// Maximum size of a command, or of a line of an import.
     public static let bytesMax = 16_384
-    /// How far the time of a command may be ahead of the worker's clock.
+    /// Maximum time by which a command may be ahead of the clock of this machine.
     public static let aheadMillisecondsMax: Int64 = 5 * 60_000
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4)
 
-    /// The origin of a command, which decides how old it may be.
+    /// The origin of a command. It determines the maximum age of the command.
     public enum Source: Sendable, Hashable {
-        /// A command is at most `RegistrationRules.tombstoneMillisecondsMax` old: an older one may have ended since.
+        /// The maximum age is `RegistrationRules.tombstoneMillisecondsMax`, because the store may have deleted an older
+        /// tombstone.
         case queue
-        /// A registration has any age.
+        /// The age is unlimited.
         case `import`
     }
 
-    /// Returns the environment of a command, by its app and by the environment that it names.
+    /// Returns the environment of a command from its app and its member `environment`, which may be missing.
     ///
-    /// - Throws: A violation of the class `app` if one of both is not configured.
+    /// - Throws: ``CommandViolation`` of the class `app` if the app or the environment is not configured.
     public typealias EnvironmentLookup = (_ app: String, APNSEnvironment?) throws(CommandViolation) -> APNSEnvironment
 
     public let id: UUIDValue
@@ -29,7 +30,7 @@ public struct ReceivedCommand: Sendable, Hashable {
     /// Reads and validates a command.
     ///
     /// - Parameters:
-    ///   - messageID: The id of a command without the member `id`: the property `message-id` as a UUID.
+    ///   - messageID: The id of a command without the member `id`, from the property `message-id`.
     ///   - now: UNIX milliseconds.
     public init(
         _ body: [UInt8], messageID: UUIDValue?, from source: Source, now: Int64, environment: EnvironmentLookup
@@ -95,7 +96,7 @@ public struct ReceivedCommand: Sendable, Hashable {
     private static func command(
         _ members: CommandMembers, _ environment: EnvironmentLookup
     ) throws(CommandViolation) -> RegistrationCommand {
-        // The form of the command guarantees the members that each case needs.
+        // `CommandMembers` guarantees the members that each case needs.
         let app = members.text(.app) ?? ""
         let user = members.text(.user) ?? ""
         let at = members.integer(.registeredAt) ?? 0
@@ -115,7 +116,7 @@ public struct ReceivedCommand: Sendable, Hashable {
                 members.text(.deviceID).map { .device(app: app, user: user, deviceID: $0) }
                 ?? .user(app: app, user: user)
             return .unregister(target, at: at)
-        // A privacy request also concerns apps that are no longer configured.
+        // An erasure includes apps that are no longer configured.
         case .erase: return .erase(user: user, app: members.text(.app), at: at)
         case .prune: return .prune(try address(members, app, environment), refusal(members))
         case .suspect: return .suspect(try address(members, app, environment), refusal(members))

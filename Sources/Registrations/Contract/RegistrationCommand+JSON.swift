@@ -3,10 +3,9 @@ public import Crypto
 import JSON
 
 extension RegistrationCommand {
-    /// Returns the body of the command (`schemas/registration.schema.json`). Workers publish `prune` and `suspect`. A
-    /// secret.
+    /// Returns the body of the command (`schemas/registration.schema.json`). The body is a secret.
     ///
-    /// - Parameter id: nil for a line of an export, which has no id.
+    /// - Parameter id: nil for a line of an export.
     public func body(id: UUIDValue?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

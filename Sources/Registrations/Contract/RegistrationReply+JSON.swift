@@ -5,7 +5,7 @@ extension RegistrationReply {
     /// The AMQP property `type` of a reply.
     public static let type = "push.registration-reply.v1"
 
-    /// The outcome of a command that could not be read.
+    /// The outcome of an invalid command.
     private static let invalidWord = "invalid"
 
     /// Returns the body of the reply to a command (`schemas/registration-reply.schema.json`).

@@ -3,7 +3,8 @@ public import Crypto
 extension BlindIndex {
     /// Returns the command with its keys.
     ///
-    /// - Parameter apps: All apps of the store, for an erasure in all apps. It marks the user for other apps as well.
+    /// - Parameter apps: The apps in which an erasure in all apps ends registrations. The mark of the erasure also
+    ///   covers other apps.
     /// - Throws: `failed` if OpenSSL fails.
     public func keyed(_ command: RegistrationCommand, apps: [String]) throws(CryptoError) -> KeyedCommand {
         switch command {

@@ -1,8 +1,8 @@
 import APNSProtocol
 public import Crypto
 
-/// Computes the keys by which a store finds rows and marks: 128 bits of HMAC-SHA-256. Without the key file, they reveal
-/// neither tokens nor users. Use an instance on one thread at a time.
+/// Computes the keys by which a store finds rows and marks. Each key is 128 bits of an HMAC-SHA-256. Without the key
+/// file, the keys reveal neither tokens nor users. Use an instance on one thread at a time.
 ///
 /// All functions throw `failed` if OpenSSL fails.
 public final class BlindIndex {
@@ -50,7 +50,7 @@ public final class BlindIndex {
 
     /// Returns the `device_key` of a row.
     ///
-    /// - Parameter address: The token of which is ignored.
+    /// - Parameter address: An address of which the token is ignored.
     public func deviceKey(_ address: TokenAddress, deviceID: String) throws(CryptoError) -> UUIDValue {
         begin(address)
         input.append(deviceID)

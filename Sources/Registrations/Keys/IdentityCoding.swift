@@ -1,9 +1,11 @@
-/// The plaintext of a row: version, token, user, device ID and scope. A token has one byte for two digits. Each part is
-/// preceded by its length in two bytes; the length of a missing part is zero, since no part is empty.
+/// Encodes the plaintext of a row: a byte for the version, and then token, user, device ID and scope. One byte encodes
+/// two digits of the token. Each of the four parts follows its length in two bytes. The length of a missing part is
+/// zero, because no part is empty.
 enum IdentityCoding {
     private static let version: UInt8 = 1
 
-    /// Returns nil if the token is not hexadecimal, or a part is empty or longer than 65,535 bytes.
+    /// Returns nil if the token is not an even number of lower-case hexadecimal digits, or if a part is empty or longer
+    /// than 65,535 bytes.
     static func bytes(of identity: RegistrationIdentity) -> [UInt8]? {
         guard let token = tokenBytes(identity.token), !identity.user.isEmpty, identity.deviceID != "",
             identity.scope != ""
@@ -16,7 +18,7 @@ enum IdentityCoding {
         return bytes
     }
 
-    /// Returns nil for bytes that ``bytes(of:)`` does not return.
+    /// Returns nil for bytes in another format than that of ``bytes(of:)``.
     static func identity(in bytes: [UInt8]) -> RegistrationIdentity? {
         var rest = bytes[...]
         guard rest.popFirst() == version, let token = part(of: &rest), let user = part(of: &rest),

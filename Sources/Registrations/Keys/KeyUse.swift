@@ -1,6 +1,6 @@
 import Crypto
 
-/// The uses of keys that are derived from the keys of a file. Codes of different uses are unrelated.
+/// The uses of keys that are derived from the keys of a file. Keys of different uses are independent.
 enum KeyUse: String {
     case token
     case user

@@ -1,7 +1,7 @@
 public import Crypto
 import JSON
 
-/// The secrets of a store: one index key, from which look-up keys are derived, and data keys, which encrypt rows.
+/// The secrets of a store. Lookup keys are derived from the index key. Data keys encrypt rows.
 ///
 /// A key file is a JSON object:
 ///
@@ -9,16 +9,16 @@ import JSON
 /// {"index_key": "<32 bytes in Base64>", "data_keys": [{"id": 1, "key": "<32 bytes in Base64>"}]}
 /// ```
 ///
-/// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another one, no
-/// row is found.
+/// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another
+/// one, lookups find no rows.
 public struct RegistrationKeys: Sendable, Equatable {
-    /// Length of each key.
+    /// Length of each key in bytes.
     public static let keyBytes = 32
     /// Maximum number of data keys in a file.
     public static let dataKeysMax = 100
-    /// The valid ids of data keys. A store has 16 bits for an id.
+    /// The valid ids of data keys. PostgreSQL stores an id as a `smallint`.
     public static let dataKeyIDs = 1...32_767
-    /// Maximum size of a key file.
+    /// Maximum size of a key file in bytes.
     public static let fileBytesMax = 65_536
 
     /// A key that encrypts rows.
@@ -52,7 +52,7 @@ public struct RegistrationKeys: Sendable, Equatable {
         do throws(InputError) {
             file = try KeyFile.codec.read(document.root)
         } catch {
-            // The text of an unknown member may be a key.
+            // The reason omits the error, which may quote a key.
             let line = error.node.map { " at line \(document.position(ofNode: $0).line)" } ?? ""
             throw malformed("a member is missing, unknown or invalid\(line)")
         }
@@ -79,8 +79,8 @@ public struct RegistrationKeys: Sendable, Equatable {
         ).text
     }
 
-    /// Returns the text of a key file with these keys and a new random data key, which encrypts; nil if the file has
-    /// the maximum number of data keys, or the highest id.
+    /// Returns the text of a key file with these keys and a new random data key, which then encrypts. Returns nil if
+    /// these keys include the maximum number of data keys, or the highest id.
     ///
     /// - Throws: `failed` if the system has no entropy.
     public func fileWithNewDataKey() throws(CryptoError) -> [UInt8]? {
