@@ -20,7 +20,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case corrupt
         /// The disk, the quota or the maximum size of the file is exhausted.
         case full
-        /// The file, its folder or its file system is read-only.
+        /// The file, its folder or its file system is read-only for this user.
         case readOnly = "read-only"
         /// The operating system cannot read, write, lock or sync the file.
         case inputOutput = "input-output"
@@ -54,7 +54,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Whether the values of a statement or row are the cause, so that other statements can succeed.
+    /// Whether the values of a statement or row caused the error, so that other statements can succeed.
     public var isCausedByData: Bool {
         switch code {
         case .constraint, .value: true

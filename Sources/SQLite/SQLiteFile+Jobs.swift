@@ -22,7 +22,7 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             switch access {
             case .readWrite: try savepoint { () throws(SQLiteError) in try job.run(statements) }
-            // A read changes nothing that could be reverted.
+            // A read changes nothing, so it needs no savepoint.
             case .readOnly: try job.run(statements)
             }
         } catch {

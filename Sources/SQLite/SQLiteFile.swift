@@ -14,7 +14,8 @@ public final class SQLiteFile {
         case readOnly
     }
 
-    /// The mode of files that this process creates. SQLite gives its own files beside the database the same mode.
+    /// The mode of files that this process creates, before its umask. SQLite gives its own files beside the database
+    /// the same mode.
     static let mode: mode_t = 0o640
     /// The size in bytes to which SQLite truncates the WAL after a checkpoint.
     static let walBytesMax = 64 << 20

@@ -18,8 +18,8 @@ open class SQLiteJob<Statements>: @unchecked Sendable {
     /// Reads or writes within a transaction. The thread calls the method at most once. An override must not begin a
     /// transaction, but may use `SQLiteFile.savepoint`.
     ///
-    /// - Throws: an error that reverts the changes of this job. If data caused the error
-    ///   (`SQLiteError.isCausedByData`), the other jobs of the transaction continue.
+    /// - Throws: an error that reverts the changes of this job. The other jobs of the transaction continue if data
+    ///   caused the error (`SQLiteError.isCausedByData`), or if the file is open for reading only.
     open func run(_ statements: Statements) throws(SQLiteError) {
         fatalError("run must be overridden")
     }

@@ -10,7 +10,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
     private enum State {
         /// The thread opens the file. Jobs wait.
         case opening
-        /// Jobs run. The file is present so that another thread can interrupt it.
+        /// Jobs run. The state contains the file so that another thread can interrupt a statement.
         case open(SQLiteFile)
         /// No job is accepted. Next: `ended`.
         case closing
@@ -51,7 +51,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
 
     /// Stops the thread: interrupts its running statement, and refuses further jobs. Callable from any thread.
     ///
-    /// - Parameter ended: Called once the file is closed, on any thread.
+    /// - Parameter ended: Called on any thread after the file is closed.
     func close(_ ended: @escaping @Sendable () -> Void) {
         let hasEnded = lock.withLock { () -> Bool in
             switch state {

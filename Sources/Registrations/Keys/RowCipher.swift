@@ -27,7 +27,7 @@ public final class RowCipher {
         case failed
     }
 
-    /// The id of the data key that encrypts.
+    /// The id of the newest data key, which encrypts.
     public let newestKeyID: Int
     private let newest: AES256GCM
     private let ciphers: [Int: AES256GCM]

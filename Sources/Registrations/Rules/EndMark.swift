@@ -5,7 +5,7 @@ public import Crypto
 public struct EndMark: Sendable, Hashable {
     /// The keyed hash of a user, of app and user, or of app, user and installation.
     public let key: UUIDValue
-    /// UNIX milliseconds.
+    /// The time of the end in UNIX milliseconds.
     public var at: Int64
     /// Whether the store never deletes the mark. Otherwise, an import could restore the registrations of an erased
     /// user, since imported registrations have no maximum age.

@@ -2,7 +2,7 @@
 public enum RegistrationCommand: Sendable, Hashable {
     /// Registers a token for a user.
     case register(NewRegistration)
-    /// Ends registrations that are not newer than `at`.
+    /// Ends the registrations of the target that are not newer than `at`.
     case unregister(UnregisterTarget, at: Int64)
     /// Erases a user's registrations that are not newer than `at`, in one app or, if `app` is nil, in all apps.
     case erase(user: String, app: String?, at: Int64)

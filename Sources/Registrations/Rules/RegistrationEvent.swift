@@ -5,7 +5,7 @@ public struct RegistrationEvent: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
         /// APNs reported the token as unregistered (410).
         case pruned(APNSRefusal)
-        /// Another user registered the token.
+        /// Another user registered the token without sharing it.
         case moved(newUser: String)
         /// The installation registered another token.
         case replaced
@@ -38,7 +38,7 @@ public struct RegistrationEvent: Sendable, Hashable {
     public var kind: TokenKind
     /// The identity of the registration before the change. It is secret.
     public var identity: RegistrationIdentity
-    /// UNIX milliseconds.
+    /// The time of the registration in UNIX milliseconds.
     public var registeredAt: Int64
 
     public init(

@@ -1,6 +1,6 @@
 /// The reply to a valid command.
 public enum RegistrationReply: String, CaseIterable, Sendable, Hashable {
-    /// The registration or the suspicion was stored.
+    /// The registration was stored, or the refusal was counted.
     case stored
     /// The store already had this state, or the refusal does not count.
     case unchanged

@@ -4,13 +4,13 @@
 /// Except in the cases below, the result is independent of the order in which commands arrive:
 ///
 /// - A token belongs to the user of its newest registration. Between users with the same time, the larger key wins.
-/// - An end at T ends registrations at or before T. It remains as a tombstone or mark.
+/// - An end at T ends registrations at or before T. The end remains as a tombstone or mark.
 /// - For one installation, only the newest token within app, environment, kind and scope is live. Between tokens with
 ///   the same time, the larger key wins.
 /// - An unshared registration ends all older registrations of its token. A shared one ends only the older unshared
 ///   registration of its user.
 ///
-/// A row remembers the newest registration only. The order of arrival therefore matters in these cases:
+/// A row contains only the newest registration. The order of arrival therefore matters in these cases:
 ///
 /// - A token changes its installation. Its row then no longer shows that the token was newer than another token of the
 ///   first installation.

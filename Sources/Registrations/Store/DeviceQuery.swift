@@ -27,7 +27,7 @@ public struct FoundDevice: Sendable, Hashable {
     public var key: Registration.Key
     /// The token in lower-case hexadecimal digits. It is secret.
     public var token: String
-    /// UNIX milliseconds.
+    /// The time of the registration in UNIX milliseconds.
     public var registeredAt: Int64
 
     public init(key: Registration.Key, token: String, registeredAt: Int64) {

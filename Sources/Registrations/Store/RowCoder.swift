@@ -12,7 +12,7 @@ public final class RowCoder {
         cipher = try RowCipher(keys)
     }
 
-    /// The id of the data key that encrypts.
+    /// The id of the newest data key, which encrypts.
     public var newestKeyID: Int { cipher.newestKeyID }
 
     /// Returns the row of a registration. Keeps the ciphertext of the stored row if the identity is the same.
