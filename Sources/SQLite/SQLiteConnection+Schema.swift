@@ -1,8 +1,7 @@
 extension SQLiteConnection {
     /// Sets up the connection of a writer, and applies the missing steps of the schema.
     ///
-    /// - Throws: ``SQLiteError`` of code `foreign` or `newerVersion`, or an error of SQLite. The file is unchanged if
-    ///   it is a database of another program.
+    /// - Throws: ``SQLiteError``. The file is unchanged if the code is `foreign` or `newerVersion`.
     func migrate(to schema: SQLiteSchema) throws(SQLiteError) {
         let version = try version(of: schema)
         let mode = try first("PRAGMA journal_mode = WAL") { row throws(SQLiteError) in try row.text(0) }
@@ -14,13 +13,13 @@ extension SQLiteConnection {
         try execute("PRAGMA foreign_keys = OFF")
         try execute("PRAGMA secure_delete = ON")
         try execute("PRAGMA trusted_schema = OFF")
-        // Savepoints save each page that they change. Otherwise, those beyond 64 KB go to a temporary file.
+        // A savepoint keeps copies of the pages that change. By default, copies beyond 64 KB go to a temporary file.
         try execute("PRAGMA temp_store = MEMORY")
         try execute(text: "PRAGMA journal_size_limit = \(SQLiteFile.walBytesMax)")
         for (index, step) in schema.steps.enumerated().dropFirst(version) { try apply(step, index, schema) }
     }
 
-    /// After an error, the caller closes the connection, which rolls back.
+    /// Applies one step in a transaction. After an error, the caller closes the connection, which rolls the step back.
     private func apply(_ step: StaticString, _ index: Int, _ schema: SQLiteSchema) throws(SQLiteError) {
         try execute("BEGIN IMMEDIATE")
         try execute(step)
@@ -31,7 +30,7 @@ extension SQLiteConnection {
 
     /// Sets up the connection of a reader.
     ///
-    /// - Throws: ``SQLiteError`` of code `foreign`, `newerVersion` or `olderVersion`, or an error of SQLite.
+    /// - Throws: ``SQLiteError``, such as `foreign`, `newerVersion` or `olderVersion`.
     func requireVersion(of schema: SQLiteSchema) throws(SQLiteError) {
         let version = try version(of: schema)
         guard version == schema.version else {
@@ -43,7 +42,7 @@ extension SQLiteConnection {
         try execute("PRAGMA trusted_schema = OFF")
     }
 
-    /// Returns how many steps of the schema the file has; 0 for an empty file.
+    /// Returns the number of steps of the schema that were applied to the file; 0 for an empty file.
     private func version(of schema: SQLiteSchema) throws(SQLiteError) -> Int {
         let application = try integer("PRAGMA application_id")
         let version = try integer("PRAGMA user_version")
@@ -53,7 +52,10 @@ extension SQLiteConnection {
                     .foreign, "cannot use \(path): the file is a database of another program; configure another file")
             }
         }
-        guard version >= 0 else { throw SQLiteError(.corrupt, "cannot use \(path): the file has a negative version") }
+        guard version >= 0 else {
+            throw SQLiteError(
+                .corrupt, "cannot use \(path): the file has a negative version; restore the file from a backup")
+        }
         guard version <= schema.version else {
             throw SQLiteError(
                 .newerVersion,

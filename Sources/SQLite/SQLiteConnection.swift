@@ -1,22 +1,24 @@
 import CSQLite
 
-/// One connection of libsqlite3. Used by one thread at a time; only `interrupt` may be called by others.
+/// One connection of libsqlite3. One thread at a time uses it; other threads may call only `interrupt`.
 final class SQLiteConnection {
     let path: String
     /// nil once the connection is closed.
     private var handle: OpaquePointer?
 
-    /// - Throws: if SQLite cannot open the file. It reads the file only with the first statement.
+    /// Opens the file. SQLite reads it only when the first statement runs.
+    ///
+    /// - Throws: ``SQLiteError`` if SQLite cannot open the file.
     init(_ path: String, flags: Int32, busyMillisecondsMax: Int32) throws(SQLiteError) {
         self.path = path
         var handle: OpaquePointer?
-        // SQLite gives a meaning to names such as ":memory:", but not to paths.
+        // SQLite gives a special meaning to names such as ":memory:", but not to paths that name a folder.
         let name = path.hasPrefix("/") ? path : "./" + path
         // The connection needs no lock of its own: one thread uses it.
         let result = martlet_sqlite_open(name, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
         guard result == SQLITE_OK, let handle else {
             let systemError = handle.map { martlet_sqlite_system_errno($0) } ?? 0
-            // A failed open leaves a connection, too.
+            // A failed open usually leaves a connection that must be closed.
             _ = martlet_sqlite_close(handle)
             throw SQLiteError(result: result, systemError: systemError, path: path)
         }
@@ -26,7 +28,7 @@ final class SQLiteConnection {
 
     deinit { precondition(handle == nil, "an SQLite connection must be closed") }
 
-    /// The handle. Traps if the connection is closed: its statements are gone.
+    /// The handle. Traps if the connection is closed.
     var open: OpaquePointer {
         guard let handle else { preconditionFailure("the SQLite connection is closed") }
         return handle
@@ -35,8 +37,8 @@ final class SQLiteConnection {
     /// Finalizes all statements and closes the connection.
     func close() {
         let handle = open
-        // An interrupt lasts until the next statement begins. It would keep SQLite from moving the WAL into the
-        // database.
+        // An interrupt remains in effect until a statement begins. Without this statement, it would keep SQLite from
+        // moving the WAL into the database.
         _ = martlet_sqlite_exec(handle, "SELECT 1")
         while let statement = martlet_sqlite_any_statement(handle) { _ = martlet_sqlite_finalize(statement) }
         let result = martlet_sqlite_close(handle)
@@ -52,18 +54,18 @@ final class SQLiteConnection {
         SQLiteError(result: result, systemError: martlet_sqlite_system_errno(open), path: path)
     }
 
-    /// Runs statements that return no rows, separated by semicolons.
+    /// Runs statements that are separated by semicolons, and ignores their rows.
     func execute(_ sql: StaticString) throws(SQLiteError) {
         try execute(text: UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self))
     }
 
-    /// Runs statements with numbers in their text, where SQLite accepts no parameters.
+    /// Runs statements in which SQLite accepts no parameters, such as PRAGMA, and ignores their rows.
     func execute(text: UnsafePointer<CChar>) throws(SQLiteError) {
         let result = martlet_sqlite_exec(open, text)
         guard result == SQLITE_OK else { throw error(result) }
     }
 
-    /// Runs a statement once, and returns what `read` returns for its first row; nil if it has no row.
+    /// Runs a statement once, and returns what `read` returns for its first row; nil if there is no row.
     func first<Value>(
         _ sql: StaticString, _ read: (borrowing SQLiteRow) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value? {

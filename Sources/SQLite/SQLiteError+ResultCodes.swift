@@ -5,17 +5,17 @@ extension SQLiteError {
     /// Creates the error for a result code of SQLite.
     ///
     /// - Parameters:
-    ///   - systemError: The `errno` that SQLite recorded; 0 for none. Meaningful if the file could not be opened, read
-    ///     or written.
+    ///   - systemError: The `errno` that SQLite recorded; 0 for none. It has a meaning only if the file could not be
+    ///     opened, read or written.
     ///   - path: The path of the file.
     init(result: Int32, systemError: Int32, path: String) {
         let (code, reason) = Self.meaning(of: result & 0xff, systemError)
-        // Names no path for data: such errors occur in large numbers, and building the text would cost each one memory.
+        // Errors of data name no path: they may occur in large numbers, and each text would take memory.
         let message = code == .constraint || code == .value ? reason : "cannot use \(path): \(reason)"
         self.init(code, message, extendedCode: result)
     }
 
-    /// Creates the error for an `errno` of a file that Martlet itself opens.
+    /// Creates the error for an `errno` from opening a file without SQLite.
     init(cannotOpen path: String, errno code: Int32) {
         switch code {
         case EROFS:
@@ -42,8 +42,9 @@ extension SQLiteError {
             (.busy, "another process locks the file; try again")
         case SQLITE_NOMEM: (.memory, "memory is exhausted")
         case SQLITE_INTERRUPT: (.interrupted, "the statement was interrupted because its thread ends")
-        case SQLITE_CONSTRAINT: (.constraint, "a value violates a constraint of its table")
-        case SQLITE_TOOBIG, SQLITE_MISMATCH: (.value, "a value is too large or does not have the type of the column")
+        case SQLITE_CONSTRAINT: (.constraint, "cannot store a value: the value violates a constraint of its table")
+        case SQLITE_TOOBIG, SQLITE_MISMATCH:
+            (.value, "cannot use a value: the value is too large or does not have the type of the column")
         default: (.statement, "a table or column is missing, or the statement is invalid")
         }
     }

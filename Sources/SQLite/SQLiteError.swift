@@ -2,35 +2,35 @@
 public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Raw values are codes for metrics and logs.
     public enum Code: String, Sendable {
-        /// libsqlite3 cannot be loaded or is too old.
+        /// libsqlite3 cannot be loaded, is too old, or does not support threads.
         case unavailable
-        /// The folder of the file does not exist, or this user may not open the file.
+        /// The file cannot be opened, or its file system does not support the WAL.
         case cannotOpen = "cannot-open"
         /// The file, which is opened for reading only, does not exist.
         case missing
-        /// Another process may write to the file. The message names that process.
+        /// Another process has the lock of the writer. The message contains its process id if known.
         case inUse = "in-use"
         /// The file is a database of another program.
         case foreign
         /// A newer version of this program has migrated the file.
         case newerVersion = "newer-version"
-        /// The file was not yet migrated to this version, and is open for reading only.
+        /// The file has an older version of the schema, and is open for reading only.
         case olderVersion = "older-version"
         /// The file is damaged, or is not a database.
         case corrupt
         /// The disk, the quota or the maximum size of the file is exhausted.
         case full
-        /// The file, its folder or its file system is read-only.
+        /// The file, its folder or its file system is read-only for this user.
         case readOnly = "read-only"
         /// The operating system cannot read, write, lock or sync the file.
         case inputOutput = "input-output"
-        /// Another process locks the file at this moment: it recovers or closes the file, or an operator writes to it.
+        /// Another process has locked the file, for example to recover or close it.
         case busy
         /// Memory is exhausted.
         case memory
         /// A statement violates a constraint of a table.
         case constraint
-        /// A value is too large, or a column holds another type than the one requested.
+        /// A value is too large or malformed, or a column does not hold the requested type.
         case value
         /// A table or column is missing, or a statement is invalid.
         case statement
@@ -45,7 +45,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// SQLite's extended result code (https://sqlite.org/rescode.html); 0 if the error does not come from SQLite.
     public let extendedCode: Int32
-    /// A text that an operator can act on. Contains no value of a statement or row, and no text of SQLite.
+    /// A text for operators. It contains no value of a statement or row.
     public let message: String
 
     package init(_ code: Code, _ message: String, extendedCode: Int32 = 0) {
@@ -54,7 +54,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Whether the values of a statement or row are the cause, so that other statements can succeed.
+    /// Whether the values of a statement or row caused the error, so that other statements can succeed.
     public var isCausedByData: Bool {
         switch code {
         case .constraint, .value: true

@@ -1,7 +1,7 @@
 extension SQLiteFile {
-    /// Runs jobs in one transaction, and sets the error of each.
+    /// Runs jobs in one transaction, and sets the errors of jobs that fail. If the transaction fails, all jobs fail.
     ///
-    /// - Parameter mustStop: Whether the remaining jobs must not run, and those that have run must be rolled back.
+    /// - Parameter mustStop: Returns whether the remaining jobs must not run. Then the transaction is rolled back.
     func run<Statements>(_ jobs: [SQLiteJob<Statements>], _ statements: Statements, mustStop: () -> Bool) {
         do throws(SQLiteError) {
             try transaction { () throws(SQLiteError) in
@@ -22,11 +22,11 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             switch access {
             case .readWrite: try savepoint { () throws(SQLiteError) in try job.run(statements) }
-            // A read changes nothing that could be reverted.
+            // A read changes nothing, so it needs no savepoint.
             case .readOnly: try job.run(statements)
             }
         } catch {
-            // A failed read, such as one of a damaged page, does not affect other reads.
+            // A failed read, for example of a damaged page, does not affect other reads.
             let isConfined = error.isCausedByData || access == .readOnly
             guard isConfined, isInTransaction else { throw error }
             job.error = error

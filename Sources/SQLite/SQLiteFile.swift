@@ -1,25 +1,26 @@
 import CSQLite
 import Glibc
 
-/// A database file, open on one thread. Transactions are in WAL mode: readers see the last commit, and never wait for a
-/// writer.
+/// A database file, open on one thread. The file is in WAL mode: readers see the last commit, and do not wait for the
+/// transactions of the writer.
 ///
-/// Methods may be called on the thread that opened the file only, unless they state otherwise, and block for input and
-/// output. Close the file before it is released.
+/// Unless a method states otherwise, call it only on the thread that opened the file. Methods block for input and
+/// output. Close the file before its last reference is released.
 public final class SQLiteFile {
     public enum Access: Sendable {
         /// Creates the file if it is missing, and migrates it. One process at a time has this access.
         case readWrite
-        /// The file must exist, with the version of the schema.
+        /// The file must exist and have the version of the schema.
         case readOnly
     }
 
-    /// The mode of files that this process creates. SQLite gives its own files beside the database the same mode.
+    /// The mode of files that this process creates, before its umask. SQLite gives its own files beside the database
+    /// the same mode.
     static let mode: mode_t = 0o640
-    /// The size to which the WAL is cut after a checkpoint.
+    /// The size in bytes to which SQLite truncates the WAL after a checkpoint.
     static let walBytesMax = 64 << 20
-    /// How long a file that is open for reading waits while another process recovers or closes it. A writer does not
-    /// wait, since no other process writes.
+    /// The time for which a reader waits while another process recovers or closes the file. A writer does not wait,
+    /// since no other process writes.
     static let readerBusyMillisecondsMax: Int32 = 1000
 
     public let path: String
@@ -28,11 +29,11 @@ public final class SQLiteFile {
     private var lock: SQLiteWriterLock?
     private let transactions: SQLiteTransactions
 
-    /// Opens a file. A commit is on the disk when it returns (`synchronous = FULL`), the bytes of deleted rows are
-    /// overwritten (`secure_delete`), and foreign keys are not enforced.
+    /// Opens a file. For a writer, each commit waits for the disk (`synchronous = FULL`), SQLite overwrites the bytes
+    /// of deleted rows (`secure_delete`), and foreign keys are not enforced.
     ///
-    /// - Throws: ``SQLiteError``: `unavailable`, `cannotOpen`, `missing`, `readOnly`, `inUse`, `foreign`, `newerVersion`,
-    ///   `olderVersion`, `corrupt`, `full`, or another error of SQLite.
+    /// - Throws: ``SQLiteError``: `unavailable`, `cannotOpen`, `missing`, `readOnly`, `inUse`, `foreign`,
+    ///   `newerVersion`, `olderVersion`, `corrupt`, `full`, or another error of SQLite.
     public static func open(_ path: String, _ access: Access, schema: SQLiteSchema) throws(SQLiteError) -> SQLiteFile {
         try SQLiteLibrary.load()
         switch access {
@@ -55,7 +56,7 @@ public final class SQLiteFile {
         }
     }
 
-    /// Closes the connection if it cannot be prepared.
+    /// Prepares the connection, and closes it if that fails.
     private init(
         _ connection: SQLiteConnection, _ lock: consuming SQLiteWriterLock?,
         _ prepare: (SQLiteConnection) throws(SQLiteError) -> Void
@@ -73,8 +74,8 @@ public final class SQLiteFile {
         self.lock = consume lock
     }
 
-    /// Creates a missing file with ``mode``, since SQLite would let all users read it. SQLite opens a file without the
-    /// permission to write for reading only, so this is checked here.
+    /// Creates a missing file with ``mode``, since SQLite would permit all users to read it. Otherwise, checks the
+    /// permission to write: without it, SQLite would open the file for reading only.
     ///
     /// Does not open an existing file: closing its descriptor would end the locks of this process's other connections.
     private static func createIfMissing(_ path: String) throws(SQLiteError) {
@@ -86,23 +87,23 @@ public final class SQLiteFile {
         }
     }
 
-    /// Prepares a statement. Statements end with the file.
+    /// Prepares a statement, which is valid until the file is closed.
     ///
-    /// - Throws: ``SQLiteError`` of code `statement` if a table or column is missing.
+    /// - Throws: ``SQLiteError``, such as `statement` if a table or column is missing.
     public func prepare(_ sql: StaticString) throws(SQLiteError) -> SQLiteStatement {
         try SQLiteStatement(sql, on: connection)
     }
 
-    /// Runs statements without parameters and rows, separated by semicolons.
+    /// Runs statements that are separated by semicolons and have no parameters, and ignores their rows.
     ///
-    /// - Throws: ``SQLiteError``; the statements before the failed one have run.
+    /// - Throws: ``SQLiteError``. The statements before the failed one have run.
     public func execute(_ sql: StaticString) throws(SQLiteError) {
         try connection.execute(sql)
     }
 
-    /// Runs `body` in a transaction, and commits. Rolls back if `body` or the commit fails. Not for nested calls.
+    /// Runs `body` in a transaction, and commits. Rolls back if `body` or the commit fails. Calls must not be nested.
     ///
-    /// A file that is open for reading only sees one state of the database during `body`.
+    /// In a file with `readOnly` access, all statements of `body` read the same state of the database.
     ///
     /// - Throws: ``SQLiteError``, and the errors of `body`.
     public func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
@@ -117,7 +118,7 @@ public final class SQLiteFile {
         }
     }
 
-    /// Runs `body` within a transaction. If `body` fails, reverts its changes and keeps those before it. May be nested.
+    /// Runs `body` within a transaction. If `body` fails, reverts only its changes. Calls may be nested.
     ///
     /// - Throws: ``SQLiteError``, and the errors of `body`. After an error that is not caused by data, the whole
     ///   transaction may be rolled back: then ``isInTransaction`` is false.
@@ -140,15 +141,16 @@ public final class SQLiteFile {
 
     private func rollBack() {
         guard isInTransaction else { return }
-        // A failed rollback has ended the transaction, too. SQLite repairs the file at the next access.
+        // A failed rollback also ends the transaction.
         _ = try? transactions.rollback.run()
     }
 
-    /// Interrupts the running statement, which then throws `interrupted`; a transaction that writes is rolled back.
-    /// Callable from any thread until `close` is called.
+    /// Interrupts the running statement, which then throws `interrupted`. If the statement writes, SQLite rolls back
+    /// the whole transaction. Callable from any thread until `close` is called.
     func interrupt() { connection.interrupt() }
 
-    /// Closes the file, and ends the lock of a writer. If no other connection is open, moves the WAL into the database.
+    /// Closes the file, and ends the lock of a writer. A writer whose connection is the last one moves the WAL into the
+    /// database.
     public func close() {
         connection.close()
         lock = nil

@@ -1,8 +1,8 @@
 /// Limits of an ``SQLiteThread``.
 public struct SQLiteJobLimits: Sendable {
-    /// Maximum jobs that wait. Further jobs are refused.
+    /// Maximum number of waiting jobs. The thread refuses further jobs.
     public var jobsWaitingMax: Int
-    /// Maximum jobs of one transaction. Bounds the time until the first job of a transaction completes.
+    /// Maximum number of jobs in one transaction. It bounds the time until the first job of a transaction completes.
     public var jobsPerTransactionMax: Int
 
     public init(jobsWaitingMax: Int = 16_384, jobsPerTransactionMax: Int = 1024) {

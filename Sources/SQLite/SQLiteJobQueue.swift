@@ -10,11 +10,11 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
     private enum State {
         /// The thread opens the file. Jobs wait.
         case opening
-        /// Jobs run. The file is present so that another thread can interrupt it.
+        /// Jobs run. The state contains the file so that another thread can interrupt a statement.
         case open(SQLiteFile)
         /// No job is accepted. Next: `ended`.
         case closing
-        /// The file is closed. The error is that of a failed open, or `closed`.
+        /// The file is closed. The error is the one that prevented jobs from running, or `closed`.
         case ended(SQLiteError)
     }
 
@@ -24,14 +24,14 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
     private let lock = ConditionLock()
     private var state = State.opening
     private var waiting: [Job] = []
-    /// What to do once the file is closed.
+    /// The closures to call once the file is closed.
     private var whenEnded: [@Sendable () -> Void] = []
 
     init(_ limits: SQLiteJobLimits) {
         self.limits = limits
     }
 
-    /// Adds a job, or returns the error for which it is refused. Callable from any thread.
+    /// Adds a job, or returns the error for which the queue refuses it. Callable from any thread.
     func add(_ job: Job) -> SQLiteError? {
         lock.withLock {
             switch state {
@@ -43,15 +43,15 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
                 return SQLiteError(.queueFull, "cannot run a job: \(waiting.count) jobs wait for the database")
             }
             waiting.append(job)
-            // Otherwise, the thread is running and finds the job, or was woken before.
+            // If other jobs wait, the thread is running and finds this job, or was already woken.
             if waiting.count == 1 { lock.wakeAll() }
             return nil
         }
     }
 
-    /// Stops the thread: interrupts the running statement, and refuses jobs. Callable from any thread.
+    /// Stops the thread: interrupts its running statement, and refuses further jobs. Callable from any thread.
     ///
-    /// - Parameter ended: Called once the file is closed, on any thread.
+    /// - Parameter ended: Called on any thread after the file is closed.
     func close(_ ended: @escaping @Sendable () -> Void) {
         let hasEnded = lock.withLock { () -> Bool in
             switch state {
@@ -71,12 +71,13 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
 
     // MARK: The thread of the file
 
-    /// Jobs may run. Has no effect if the thread is to stop.
+    /// Records that the file is open. Has no effect if the thread must stop.
     func opened(_ file: SQLiteFile) {
         lock.withLock { if case .opening = state { state = .open(file) } }
     }
 
-    /// Waits for jobs and moves them to `batch`, which is empty; returns false if the thread is to stop. Blocks.
+    /// Waits for jobs, and moves those of one transaction to `batch`, which is empty. Returns false if the thread must
+    /// stop. Blocks.
     func take(_ batch: inout [Job]) -> Bool {
         lock.withLock {
             lock.wait { !waiting.isEmpty || isClosing }
@@ -91,10 +92,11 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         }
     }
 
-    /// Whether the thread is to stop.
+    /// Whether the thread must stop.
     var mustStop: Bool { lock.withLock { isClosing } }
 
-    /// The file is closed. Returns the jobs that have not run, and what to do after they were handed back.
+    /// Records that the file is closed. Returns the jobs that have not run, and the closures to call after those jobs
+    /// are handed back.
     func end(_ error: SQLiteError) -> (jobs: [Job], whenEnded: [@Sendable () -> Void]) {
         lock.withLock {
             defer { (waiting, whenEnded) = ([], []) }
@@ -103,7 +105,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         }
     }
 
-    /// Call only with the lock.
+    /// Whether the thread must stop. Call it only while the lock is held.
     private var isClosing: Bool {
         switch state {
         case .opening, .open: false

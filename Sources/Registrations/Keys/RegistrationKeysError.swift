@@ -1,11 +1,11 @@
-/// An error about a key file. The message names the remedy, and never contains a part of a key.
+/// An error about a key file. The message contains no part of a key.
 public struct RegistrationKeysError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
-        /// The file is missing or cannot be read.
+        /// The file is missing, is not a regular file, or cannot be read.
         case unreadable
-        /// Other users than the owner and its group can read the file, or others than the owner can change it.
+        /// The permissions of the file exceed 0640.
         case exposed
-        /// The file is not a key file.
+        /// The content is not that of a valid key file.
         case malformed
     }
 

@@ -1,11 +1,13 @@
 public import Crypto
 
-/// Encrypts the identities of rows, and events. The associated data bind a ciphertext to its row and user: write access
-/// to the store does not allow to move a device to another user. Use an instance on one thread at a time.
+/// Encrypts the identities of rows and the texts of events. Use an instance on one thread at a time.
 ///
-/// Keep the ciphertext of an identity that did not change: one data key encrypts at most 2³² identities (`AES256GCM`).
+/// Associated data bind the ciphertext of a row to its keys. Write access to the store therefore does not suffice to
+/// move a device to another user.
+///
+/// Reuse the ciphertext of an unchanged identity: one data key may encrypt at most 2³² texts (`AES256GCM`).
 public final class RowCipher {
-    /// An encrypted identity.
+    /// An encrypted identity, or the encrypted text of an event.
     public struct Sealed: Sendable, Hashable {
         /// The id of the data key.
         public var keyID: Int
@@ -19,13 +21,13 @@ public final class RowCipher {
     public enum OpenError: Error, Sendable, Hashable {
         /// The key file has no data key with this id.
         case unknownKey(Int)
-        /// The ciphertext, the row's keys or the user's key were changed.
+        /// The data key did not encrypt this ciphertext for this row or event, or the plaintext is not an identity.
         case notAuthentic
         /// OpenSSL failed.
         case failed
     }
 
-    /// The id of the data key that encrypts.
+    /// The id of the newest data key, which encrypts.
     public let newestKeyID: Int
     private let newest: AES256GCM
     private let ciphers: [Int: AES256GCM]
@@ -40,20 +42,22 @@ public final class RowCipher {
         (self.newestKeyID, self.newest, self.ciphers) = (newestKeyID, newest, ciphers)
     }
 
-    /// Encrypts with the newest data key.
+    /// Encrypts an identity with the newest data key.
     ///
-    /// - Throws: `invalidArgument` if the token is not hexadecimal or a text is longer than 65,535 bytes; `failed` if
-    ///   OpenSSL fails.
+    /// - Throws: `invalidArgument` if the token is not hexadecimal, or a part of the identity is empty or longer than
+    ///   65,535 bytes; `failed` if OpenSSL fails.
     public func seal(
         _ identity: RegistrationIdentity, of key: Registration.Key, userKey: UUIDValue
     ) throws(CryptoError) -> Sealed {
         guard let text = IdentityCoding.bytes(of: identity) else {
-            throw CryptoError(.invalidArgument, "cannot encrypt a registration: the token or a text is malformed")
+            throw CryptoError(
+                .invalidArgument,
+                "cannot encrypt a registration: the token is not hexadecimal, or a value is empty or too long")
         }
         return try seal(text, authenticating: (key.token, key.slot, userKey))
     }
 
-    /// Decrypts with the data key of the row.
+    /// Decrypts an identity with the data key that encrypted it.
     public func open(
         _ sealed: Sealed, of key: Registration.Key, userKey: UUIDValue
     ) throws(OpenError) -> RegistrationIdentity {
@@ -69,12 +73,12 @@ public final class RowCipher {
         try seal(text, authenticating: (id, Registration.Key.unshared, Registration.Key.unshared))
     }
 
-    /// Decrypts the text of an event with the data key of its row.
+    /// Decrypts the text of an event with the data key that encrypted it.
     func open(_ sealed: Sealed, ofEvent id: UUIDValue) throws(OpenError) -> [UInt8] {
         try open(sealed, authenticating: (id, Registration.Key.unshared, Registration.Key.unshared))
     }
 
-    /// Of a row: `token_key`, `slot` and `user_key`. Of an event: its id and zeros.
+    /// The `token_key`, `slot` and `user_key` of a row, or the id of an event and two zeros.
     private typealias AssociatedData = (UUIDValue, UUIDValue, UUIDValue)
 
     private func seal(_ text: [UInt8], authenticating data: AssociatedData) throws(CryptoError) -> Sealed {

@@ -1,4 +1,4 @@
-/// The operating system of a device, for counts.
+/// The operating system of a device.
 public enum DevicePlatform: String, CaseIterable, Sendable, Hashable {
     case ios
     case ipados
@@ -7,7 +7,7 @@ public enum DevicePlatform: String, CaseIterable, Sendable, Hashable {
     case watchos
     case visionos
 
-    /// The platform with this number in a store; nil for another number.
+    /// Creates the platform with this number in a store; nil if no platform has the number.
     public init?(number: Int) {
         guard let platform = Self.allCases.first(where: { $0.number == number }) else { return nil }
         self = platform

@@ -10,14 +10,14 @@ public enum KeyedCommand: Sendable, Hashable {
     case suspect(UUIDValue, APNSRefusal)
 
     public struct RegisterKeys: Sendable, Hashable {
-        /// Of app, environment, kind, scope and token.
+        /// The keyed hash of app, environment, kind, scope and token.
         public var token: UUIDValue
-        /// Of app and user.
+        /// The keyed hash of app and user.
         public var user: UUIDValue
-        /// Of app, environment, kind, scope and installation.
+        /// The keyed hash of app, environment, kind, scope and installation; nil if the registration names none.
         public var device: UUIDValue?
         public var scope: UUIDValue?
-        /// The marks that may end the registration.
+        /// The keys of the marks that may end the registration.
         public var marks: [UUIDValue]
 
         public init(
@@ -28,12 +28,12 @@ public enum KeyedCommand: Sendable, Hashable {
     }
 
     public struct UserEnd: Sendable, Hashable {
-        /// Of app and user, for each app.
+        /// The keyed hashes of app and user, one for each app.
         public var users: [UUIDValue]
         public var mark: EndMark
-        /// nil for all installations.
+        /// The installation whose registrations end; nil for all installations.
         public var deviceID: String?
-        /// Whether events report the ended registrations.
+        /// Whether the command is an `erase`. Only then do events report the ended registrations.
         public var isErasure: Bool
 
         public init(users: [UUIDValue], mark: EndMark, deviceID: String?, isErasure: Bool) {
@@ -44,8 +44,8 @@ public enum KeyedCommand: Sendable, Hashable {
 
 /// The keys by which a store reads the rows and marks of a batch.
 ///
-/// A store reads each row whose token, device or user is among the keys. It serializes batches that share a key: a lock
-/// on rows alone does not exclude two inserts.
+/// A store reads each row whose token, device or user is among the keys. It serializes batches that share a key: locks
+/// on rows alone do not prevent two batches from inserting conflicting rows.
 public struct TouchedKeys: Sendable, Hashable {
     public private(set) var tokens: Set<UUIDValue> = []
     public private(set) var devices: Set<UUIDValue> = []
@@ -56,10 +56,10 @@ public struct TouchedKeys: Sendable, Hashable {
         for command in commands { insert(command) }
     }
 
-    /// All keys in the order in which a store locks them.
+    /// All keys, in ascending order.
     public var locks: [UUIDValue] { tokens.union(devices).union(users).union(marks).sorted() }
 
-    /// Whether the row is among those that the commands concern.
+    /// Returns whether the commands concern the row.
     public func contain(_ row: Registration) -> Bool {
         tokens.contains(row.key.token) || row.deviceKey.map { devices.contains($0) } ?? false
             || row.details.map { users.contains($0.userKey) } ?? false

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The change of rows by one `register` command.
+/// The changes that one `register` command makes to rows.
 struct RegisterTransition {
     let rules: RegistrationRules
     let registration: NewRegistration
@@ -32,20 +32,20 @@ struct RegisterTransition {
         return outcome
     }
 
-    /// Returns the reply if the row of this slot has precedence; nil if the registration is newer.
+    /// Returns the reply if the row in the slot of the registration remains; nil if the registration replaces it.
     private func refusal(by previous: Registration) -> RegistrationReply? {
         guard previous.registeredAt >= registration.registeredAt else { return nil }
         guard let details = previous.details else { return .ended }
         guard previous.registeredAt == registration.registeredAt else { return .superseded }
         let rank = Rank(user: details.userKey, details.expiresAt, details.platform, previous.deviceKey)
         let newRank = Rank(user: keys.user, registration.expiresAt, registration.platform, keys.device)
-        // A row that could not be decrypted is replaced by an equal registration.
+        // An equal registration replaces a row that could not be decrypted.
         if rank == newRank { return details.identity == nil ? nil : .unchanged }
         return rank > newRank ? .superseded : nil
     }
 
-    /// The order of registrations of one slot with the same time. Of one user, the registration that expires first
-    /// wins, as an end wins.
+    /// The precedence of registrations that have the same slot and the same time. Among those of one user, the
+    /// registration that expires first wins, because an end also wins over a registration with the same time.
     private struct Rank: Comparable {
         let user: UUIDValue
         let expiresAt: Int64
@@ -65,7 +65,7 @@ struct RegisterTransition {
         }
     }
 
-    /// Returns the reply if the registration is newest in its slot, but not live.
+    /// Returns the reply if the registration, which has precedence in its slot, is not live; nil if it is live.
     private func refusal(in table: RegistrationTable) -> RegistrationReply? {
         if let end = table[unsharedKey]?.endedAt, registration.registeredAt <= end { return .ended }
         if let end = table.end(ofMarks: keys.marks), registration.registeredAt <= end { return .ended }
@@ -75,14 +75,14 @@ struct RegisterTransition {
 
     private func hasNewerOwner(in table: RegistrationTable) -> Bool {
         guard registration.isShared else {
-            // Two rows of one user would both be found.
+            // A lookup would find both rows of the user.
             return table[sharedKey].map { $0.registeredAt > registration.registeredAt } ?? false
         }
         guard let row = table[unsharedKey], let owner = row.details?.userKey else { return false }
         return (row.registeredAt, owner) >= (registration.registeredAt, keys.user)
     }
 
-    /// Whether the installation has registered another token since.
+    /// Returns whether another token of the installation has precedence.
     private func hasNewerToken(in table: RegistrationTable) -> Bool {
         guard let device = keys.device else { return false }
         return table.rows(ofDevice: device).contains { row in
@@ -93,7 +93,7 @@ struct RegisterTransition {
 
     private func details(after previous: Registration?) -> Registration.Details {
         var suspicion: Suspicion?
-        // Of several refusals, the last one is known to be later than the registration.
+        // The row contains only the time of the last counted refusal. Earlier ones may precede the registration.
         if let earlier = previous?.details?.suspicion, earlier.since >= registration.registeredAt {
             suspicion = Suspicion(count: 1, since: earlier.since)
         }
@@ -105,8 +105,8 @@ struct RegisterTransition {
             platform: registration.platform, expiresAt: registration.expiresAt, suspicion: suspicion)
     }
 
-    /// Ends the registrations of the token over which this one has precedence, and returns an event for each other
-    /// user.
+    /// Ends the other registrations of the token over which this one has precedence. A shared registration ends only
+    /// the unshared one of its user. Returns the `moved` events of other users.
     private func endOtherOwners(
         _ previous: Registration?, in table: inout RegistrationTable
     ) -> [RegistrationEvent] {
@@ -131,7 +131,7 @@ struct RegisterTransition {
         }
     }
 
-    /// Ends the older tokens of the installation.
+    /// Ends the registrations of the installation's older tokens, and returns their events.
     private func endReplacedTokens(in table: inout RegistrationTable) -> [RegistrationEvent] {
         guard let device = keys.device else { return [] }
         var events: [RegistrationEvent] = []
@@ -143,7 +143,7 @@ struct RegisterTransition {
         return events
     }
 
-    /// Ends the user's oldest rows above the limit, possibly this one.
+    /// Ends the oldest registrations of the user beyond the limit, which may include this one.
     private func evict(from table: inout RegistrationTable, _ outcome: inout RegistrationRules.Outcome) {
         let rows = table.rows(ofUser: keys.user)
         let excess = rows.count - rules.devicesPerUserMax

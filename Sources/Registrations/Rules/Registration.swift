@@ -3,13 +3,13 @@ public import Crypto
 
 /// One row of the store: the newest registration of a token in a slot, or a tombstone. All times are UNIX milliseconds.
 ///
-/// The slot of a registration is zero. A shared registration has a slot for each user.
+/// An unshared registration is in slot zero. A shared registration is in the slot of its user.
 public struct Registration: Sendable, Hashable {
     /// The primary key.
     public struct Key: Sendable, Hashable, Comparable {
         /// The keyed hash of app, environment, kind, scope and token.
         public var token: UUIDValue
-        /// Zero; the user's key if the registration is shared.
+        /// Zero for an unshared registration; the user's key for a shared one.
         public var slot: UUIDValue
 
         public init(token: UUIDValue, slot: UUIDValue = Key.unshared) {
@@ -25,7 +25,7 @@ public struct Registration: Sendable, Hashable {
     }
 
     public enum State: Sendable, Hashable {
-        /// Requests to the user reach the device, unless the row is suspended or expired. To: `ended`.
+        /// Lookups find the row, unless it is suspended, expired or unreadable. To: `ended`.
         case live(Details)
         /// A tombstone. Registrations at or before `at` have no effect. To: `live`, by a newer registration.
         case ended(at: Int64)
@@ -37,12 +37,12 @@ public struct Registration: Sendable, Hashable {
         public var userKey: UUIDValue
         /// The keyed hash of the scope; nil for kinds without a scope.
         public var scopeKey: UUIDValue?
-        /// nil if the row could not be decrypted. A newer registration replaces such a row.
+        /// nil if the row could not be decrypted.
         public var identity: RegistrationIdentity?
         public var platform: DevicePlatform?
         /// nil for a registration that does not expire.
         public var expiresAt: Int64?
-        /// nil without refusals since the registration.
+        /// nil if the row has no counted refusals.
         public var suspicion: Suspicion?
 
         public init(
@@ -59,10 +59,10 @@ public struct Registration: Sendable, Hashable {
     public let app: String
     public let environment: APNSEnvironment
     public let kind: TokenKind
-    /// The time of the newest registration in this slot, also of a tombstone; 0 if there was none.
+    /// The time of the newest registration in this slot, even after its end; 0 if the slot had no registration.
     public var registeredAt: Int64
-    /// The keyed hash of app, environment, kind, scope and installation. A tombstone keeps it: an older registration of
-    /// the same installation must not become live.
+    /// The keyed hash of app, environment, kind, scope and installation; nil without an installation. A tombstone keeps
+    /// it, so that no older registration of the installation becomes live.
     public var deviceKey: UUIDValue?
     public var state: State
 
@@ -82,7 +82,7 @@ public struct Registration: Sendable, Hashable {
         }
     }
 
-    /// The time of a tombstone; nil for a live row.
+    /// The time of the end; nil for a live row.
     public var endedAt: Int64? {
         switch state {
         case .live: nil
@@ -91,24 +91,24 @@ public struct Registration: Sendable, Hashable {
     }
 }
 
-/// The refusals of a token that may mean that it is wrong.
+/// The count of APNs' refusals that may mean that a token is wrong.
 public struct Suspicion: Sendable, Hashable {
-    /// The number of refusals, at most one in 24 hours.
+    /// The number of counted refusals. At most one in 24 hours counts.
     public var count: Int
-    /// The time of the last counted response.
+    /// The time of the last counted refusal.
     public var since: Int64
 
     public init(count: Int, since: Int64) {
         (self.count, self.since) = (count, since)
     }
 
-    /// Whether requests no longer reach the device.
+    /// Whether the row is suspended: lookups do not find it.
     public var isSuspension: Bool { count >= RegistrationRules.suspicionsMax }
 }
 
-/// The data of a registration that the store encrypts.
+/// The part of a registration that the store encrypts.
 public struct RegistrationIdentity: Sendable, Hashable {
-    /// In lower-case hexadecimal digits.
+    /// The token in lower-case hexadecimal digits.
     public var token: String
     public var user: String
     public var deviceID: String?

@@ -1,17 +1,18 @@
-/// A change of registrations. All times are UNIX milliseconds. Commands contain tokens and users, which are secret.
+/// A command that changes registrations. All times are UNIX milliseconds. The tokens and users in commands are secret.
 public enum RegistrationCommand: Sendable, Hashable {
     /// Registers a token for a user.
     case register(NewRegistration)
-    /// Ends registrations that are not newer than `at`.
+    /// Ends the registrations of the target that are not newer than `at`.
     case unregister(UnregisterTarget, at: Int64)
-    /// Erases a user's registrations that are not newer than `at`. Without an app, in all apps.
+    /// Erases a user's registrations that are not newer than `at`, in one app or, if `app` is nil, in all apps.
     case erase(user: String, app: String?, at: Int64)
-    /// Ends the registrations of a token that APNs reported as unregistered (410).
+    /// Ends the registrations of a token that APNs reported as unregistered (410). Registrations that are newer than
+    /// the refusal remain.
     case prune(TokenAddress, APNSRefusal)
-    /// Counts a refusal that may mean a wrong token.
+    /// Counts a refusal that may mean that the token is wrong.
     case suspect(TokenAddress, APNSRefusal)
 
-    /// The value in commands and replies.
+    /// The value of the member `command` in commands and replies.
     public enum Word: String, CaseIterable, Sendable, Hashable {
         case register
         case unregister
@@ -45,7 +46,7 @@ public enum RegistrationCommand: Sendable, Hashable {
 public struct NewRegistration: Sendable, Hashable {
     public var address: TokenAddress
     public var user: String
-    /// The app's name of its installation.
+    /// The name that the app gives its installation on the device.
     public var deviceID: String?
     public var platform: DevicePlatform?
     /// The time at which the app called the producer's server.
@@ -55,7 +56,7 @@ public struct NewRegistration: Sendable, Hashable {
     /// Whether other users may have the token at the same time.
     public var isShared: Bool
 
-    /// - Parameter expiresAt: nil for the default of the token's kind.
+    /// - Parameter expiresAt: nil for the default lifetime of the token's kind, if it has one.
     public init(
         address: TokenAddress, user: String, deviceID: String? = nil, platform: DevicePlatform? = nil,
         registeredAt: Int64, expiresAt: Int64? = nil, isShared: Bool = false
@@ -75,14 +76,14 @@ public enum UnregisterTarget: Sendable, Hashable {
     case user(app: String, user: String)
 }
 
-/// A response of APNs that concerns a token.
+/// A response by which APNs refuses a token.
 public struct APNSRefusal: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
-    /// The reason, as APNs sent it.
+    /// The reason from APNs.
     public var reason: String
-    /// Of a 410, the time at which APNs learned that the token is unregistered. Of other responses, the time of the
-    /// response. UNIX milliseconds.
+    /// For status 410, the time at which the token became unregistered; if APNs did not send it, the time of the push.
+    /// For another status, the time of the response. UNIX milliseconds.
     public var timestamp: Int64
 
     public init(status: Int, reason: String, timestamp: Int64) {

@@ -1,18 +1,18 @@
 public import APNSProtocol
 
-/// A change of a registration that its producer did not request for this user and token.
+/// A report that a registration has ended or was suspended.
 public struct RegistrationEvent: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
         /// APNs reported the token as unregistered (410).
         case pruned(APNSRefusal)
-        /// Another user registered the token.
+        /// Another user registered the token without sharing it.
         case moved(newUser: String)
         /// The installation registered another token.
         case replaced
-        /// The user has more registrations than the limit.
+        /// The user had more registrations in the app than the limit.
         case evicted
         case expired
-        /// APNs refused the token on several days.
+        /// The number of counted refusals reached ``RegistrationRules/suspicionsMax``.
         case suspended(APNSRefusal)
         /// The user was erased.
         case erased
@@ -36,9 +36,9 @@ public struct RegistrationEvent: Sendable, Hashable {
     public var app: String
     public var environment: APNSEnvironment
     public var kind: TokenKind
-    /// The registration before the change. A secret.
+    /// The identity of the registration before the change. It is secret.
     public var identity: RegistrationIdentity
-    /// UNIX milliseconds.
+    /// The time of the registration in UNIX milliseconds.
     public var registeredAt: Int64
 
     public init(
@@ -49,7 +49,7 @@ public struct RegistrationEvent: Sendable, Hashable {
         (self.identity, self.registeredAt) = (identity, registeredAt)
     }
 
-    /// Returns the event of a live row; nil for a tombstone and for a row that could not be decrypted.
+    /// Creates the event of a live row; nil for a tombstone and for a row that could not be decrypted.
     init?(_ change: Change, of row: Registration) {
         guard let identity = row.details?.identity else { return nil }
         self.init(

@@ -1,15 +1,16 @@
-/// The outcome of a command.
+/// The reply to a valid command.
 public enum RegistrationReply: String, CaseIterable, Sendable, Hashable {
-    /// The registration or the suspicion was stored.
+    /// The registration was stored, or the refusal was counted.
     case stored
-    /// The store already had this state.
+    /// The store already had this state, or the refusal does not count.
     case unchanged
-    /// The registration was stored, and the token belonged to another user before.
+    /// The registration was stored. The token belonged to another user before.
     case moved
-    /// A newer registration has precedence.
+    /// Another registration has precedence, usually because it is newer.
     case superseded
-    /// Of a registration: a later end has precedence. Of the other commands: at least one registration ended.
+    /// For a `register`, the registration has expired, or an end at or after its time has precedence. For another
+    /// command, at least one registration ended.
     case ended
-    /// The command concerns no registration.
+    /// The store has no registration that the command concerns.
     case notFound = "not_found"
 }

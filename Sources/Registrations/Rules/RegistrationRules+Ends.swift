@@ -1,7 +1,8 @@
 import Crypto
 
 extension RegistrationRules {
-    /// Ends the registrations of a token. The row of unshared registrations keeps the time for all slots.
+    /// Ends the registrations of a token that are not newer than `at`. A tombstone in slot zero keeps the time for all
+    /// slots, unless a newer registration is live there.
     func endToken(
         _ address: TokenAddress, _ token: UUIDValue, at: Int64, _ refusal: APNSRefusal?,
         in table: inout RegistrationTable
@@ -26,7 +27,7 @@ extension RegistrationRules {
         return Outcome(Self.endReply(endedCount: endedCount, of: rows), events)
     }
 
-    /// Ends the registrations of a user, and marks the end for registrations that arrive later.
+    /// Ends the registrations of a user that are not newer than the mark. Keeps the mark for those that arrive later.
     func endUser(_ end: KeyedCommand.UserEnd, in table: inout RegistrationTable) -> Outcome {
         let rows = end.users.flatMap { table.rows(ofUser: $0) }.filter { row in
             end.deviceID.map { row.details?.identity?.deviceID?.utf8.elementsEqual($0.utf8) ?? false } ?? true
@@ -51,7 +52,8 @@ extension RegistrationRules {
         return rows.isEmpty ? .notFound : .unchanged
     }
 
-    /// Counts a refusal against the rows of a token. The time of the response makes a redelivered command harmless.
+    /// Counts a refusal against the live rows of a token that are not newer than the refusal. A redelivered command has
+    /// the same time, so that its refusal does not count again.
     func suspect(_ token: UUIDValue, _ refusal: APNSRefusal, in table: inout RegistrationTable) -> Outcome {
         let rows = table.rows(ofToken: token).filter { $0.details != nil }
         guard !rows.isEmpty else { return Outcome(.notFound) }

@@ -1,29 +1,30 @@
-/// Decides every change of registrations. A store reads rows and marks, and writes the rows and marks that this type
-/// returns.
+/// The rules by which commands and expiry change registrations. A store reads rows and marks, and writes the rows and
+/// marks that this type returns.
 ///
-/// The rules make the result independent of the order in which commands arrive:
+/// Except in the cases below, the result is independent of the order in which commands arrive:
 ///
 /// - A token belongs to the user of its newest registration. Between users with the same time, the larger key wins.
-/// - An end at T ends registrations at or before T. It remains as a tombstone or mark.
+/// - An end at T ends registrations at or before T. The end remains as a tombstone or mark.
 /// - For one installation, only the newest token within app, environment, kind and scope is live. Between tokens with
 ///   the same time, the larger key wins.
-/// - A registration that is not shared ends older registrations of other users. A shared one ends only older
-///   registrations of its user.
+/// - An unshared registration ends all older registrations of its token. A shared one ends only the older unshared
+///   registration of its user.
 ///
-/// A row remembers the newest registration only. The order of arrival therefore matters in these cases:
+/// A row contains only the newest registration. The order of arrival therefore matters in these cases:
 ///
-/// - A token changes its installation. The row no longer shows that the token was newer than another one of the first
-///   installation.
-/// - Two users register a token with the same time, and one of both ends by a mark, by expiry, by a newer token, or by
-///   a shared registration of the same user. The tombstone has no user to compare, and the end wins.
+/// - A token changes its installation. Its row then no longer shows that the token was newer than another token of the
+///   first installation.
+/// - Two users register a token with the same time, and one of the two registrations ends by a mark, by expiry, by a
+///   newer token, or by a shared registration of the same user. The tombstone has no user to compare, so the end wins.
 /// - A user has more registrations than `devicesPerUserMax`. An end does not restore evicted rows.
 /// - Refusals count only against a row that is live when they arrive.
 public struct RegistrationRules: Sendable {
-    /// Refusals that suspend a row.
+    /// The number of counted refusals that suspends a row.
     public static let suspicionsMax = 3
-    /// The time between two refusals that both count.
+    /// Minimum time between two refusals that both count.
     public static let suspicionMillisecondsMin: Int64 = 24 * 3_600_000
-    /// How long a store keeps tombstones, and marks that are not permanent. No command from the queue may be older.
+    /// The time for which a store keeps tombstones, and marks that are not permanent. An older command from the queue
+    /// is invalid.
     public static let tombstoneMillisecondsMax: Int64 = 30 * 24 * 3_600_000
     /// Default of ``devicesPerUserMax``.
     public static let devicesPerUserMaxDefault = 100
@@ -55,11 +56,11 @@ public struct RegistrationRules: Sendable {
         public var marks: [EndMark]
         /// The outcomes of the commands, in the order of the commands.
         public var outcomes: [Outcome]
-        /// Events that belong to no command: rows that had expired before the batch.
+        /// The events of rows that had expired before the batch. They belong to no command.
         public var expirations: [RegistrationEvent]
     }
 
-    /// Applies commands in order.
+    /// Ends the expired rows, and then applies the commands in order.
     ///
     /// - Parameters:
     ///   - rows: All rows that the commands concern (``TouchedKeys``).
@@ -74,17 +75,18 @@ public struct RegistrationRules: Sendable {
             rows: table.changedRows, marks: table.changedMarks, outcomes: outcomes, expirations: expirations)
     }
 
-    /// Returns tombstones for the rows that have expired.
+    /// Returns the change that ends the expired rows.
     public func expire(_ rows: some Sequence<Registration>) -> Change {
         apply([], to: rows, marks: [])
     }
 
-    /// Whether the store deletes the row: a tombstone so old that no command from the queue can be older.
+    /// Returns whether the store deletes the row: a tombstone that is older than ``tombstoneMillisecondsMax``.
     public func isForgotten(_ row: Registration) -> Bool {
         row.endedAt.map { $0 < now - Self.tombstoneMillisecondsMax } ?? false
     }
 
-    /// Whether the store deletes the mark.
+    /// Returns whether the store deletes the mark: one that is not permanent and is older than
+    /// ``tombstoneMillisecondsMax``.
     public func isForgotten(_ mark: EndMark) -> Bool {
         !mark.isPermanent && mark.at < now - Self.tombstoneMillisecondsMax
     }

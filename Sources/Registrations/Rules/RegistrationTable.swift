@@ -6,7 +6,7 @@ struct RegistrationTable {
     private let storedMarks: [UUIDValue: EndMark]
     private var rows: [Registration.Key: Registration]
     private var marks: [UUIDValue: EndMark]
-    /// Keys of rows that have, or had during the batch, this token, device or user. Mostly one key each.
+    /// The keys of the rows that have a token, device or user, or had it earlier in the batch.
     private var byToken: [UUIDValue: [Registration.Key]] = [:]
     private var byDevice: [UUIDValue: [Registration.Key]] = [:]
     private var byUser: [UUIDValue: [Registration.Key]] = [:]
@@ -20,13 +20,13 @@ struct RegistrationTable {
 
     subscript(key: Registration.Key) -> Registration? { rows[key] }
 
-    /// All rows of a token in the order of their slots.
+    /// Returns all rows of a token in the order of their slots.
     func rows(ofToken token: UUIDValue) -> [Registration] { sorted(byToken[token]) { $0.key.token == token } }
 
-    /// The rows of an installation in the order of their keys, tombstones included.
+    /// Returns the rows of an installation in the order of their keys, tombstones included.
     func rows(ofDevice device: UUIDValue) -> [Registration] { sorted(byDevice[device]) { $0.deviceKey == device } }
 
-    /// The live rows of a user in the order of their keys.
+    /// Returns the live rows of a user in the order of their keys.
     func rows(ofUser user: UUIDValue) -> [Registration] { sorted(byUser[user]) { $0.details?.userKey == user } }
 
     /// All live rows in the order of their keys.
@@ -66,10 +66,10 @@ struct RegistrationTable {
         if !keys.contains(key) { keys.append(key) }
     }
 
-    /// The latest time of these marks; nil if there is none.
+    /// Returns the latest time of the marks with these keys; nil if there is none.
     func end(ofMarks keys: [UUIDValue]) -> Int64? { keys.compactMap { marks[$0]?.at }.max() }
 
-    /// Adds the mark. Returns false if a mark with this key has the same effect.
+    /// Adds the mark. Returns false if an earlier mark already has its effect.
     mutating func insert(_ mark: EndMark) -> Bool {
         let merged = marks[mark.key]?.merged(with: mark) ?? mark
         return marks.updateValue(merged, forKey: mark.key) != merged

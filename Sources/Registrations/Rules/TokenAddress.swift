@@ -8,10 +8,10 @@ public struct TokenAddress: Sendable, Hashable {
     public var kind: TokenKind
     /// Present if and only if the kind has scopes.
     public var scope: String?
-    /// The token in lower-case hexadecimal digits. A secret.
+    /// The token in lower-case hexadecimal digits. It is secret.
     public var token: String
 
-    /// - Parameter token: in hexadecimal digits of either case.
+    /// - Parameter token: The token in hexadecimal digits of either case.
     public init(app: String, environment: APNSEnvironment, kind: TokenKind, scope: String?, token: String) {
         (self.app, self.environment, self.kind, self.scope) = (app, environment, kind, scope)
         self.token = token.lowercased()

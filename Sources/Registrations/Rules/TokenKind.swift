@@ -33,7 +33,8 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
         case inPayload
     }
 
-    /// The kind of the tokens to which pushes of this type go; nil for `mdm`, whose payload is specific to a device.
+    /// Creates the kind of the tokens to which pushes of this type go; nil for `mdm`, whose payload is specific to a
+    /// device.
     ///
     /// - Parameter event: `aps.event` of the payload of a Live Activity.
     public init?(_ pushType: PushType, event: String?) {
@@ -51,7 +52,7 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The kind with this number in a store; nil for another number.
+    /// Creates the kind with this number in a store; nil if no kind has the number.
     public init?(number: Int) {
         guard let kind = Self.allCases.first(where: { $0.number == number }) else { return nil }
         self = kind
@@ -82,7 +83,7 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The object that a scope names, for error messages; nil for kinds without a scope.
+    /// The name of the scope in error messages; nil for kinds without a scope.
     public var scopeMeaning: String? {
         switch self {
         case .device, .voip, .complication, .fileprovider, .location, .widgets: nil
@@ -93,8 +94,7 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The time in milliseconds after which a registration without `expires_at` expires; nil for kinds that do not
-    /// expire.
+    /// The time in milliseconds after which a registration without `expires_at` expires; nil if it does not expire.
     public var lifetimeMilliseconds: Int64? {
         switch self {
         case .liveactivity: 12 * 3_600_000

@@ -1,4 +1,4 @@
-/// Commands that one transaction applies.
+/// A batch of commands that one transaction applies.
 open class CommandBatch {
     /// Maximum number of commands in a batch.
     public static let commandsMax = 256
@@ -10,13 +10,13 @@ open class CommandBatch {
         (self.commands, self.rules) = (commands, rules)
     }
 
-    /// Receives the outcomes of the commands, in the order of the commands. The changes are committed.
+    /// Receives the outcomes of the commands, in the order of the commands, after the changes are committed.
     open func completed(_ outcomes: [CommandOutcome]) { fatalError("completed must be overridden") }
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
 }
 
-/// The outcome of a command, with the events that its receiver must publish and delete.
+/// The reply to a command, and the events that the receiver of the batch must publish and then delete.
 public struct CommandOutcome: Sendable, Hashable {
     public var reply: RegistrationReply
     public var events: [StoredEvent]

@@ -1,7 +1,7 @@
 public import APNSProtocol
 public import Crypto
 
-/// A search for the live registrations of one user that are neither suspended nor expired.
+/// A search for a user's live registrations that are neither suspended nor expired.
 public struct DeviceQuery: Sendable, Hashable {
     /// The bundle ID.
     public var app: String
@@ -10,7 +10,7 @@ public struct DeviceQuery: Sendable, Hashable {
     /// Present if and only if the kind has scopes.
     public var scope: String?
     public var user: String
-    /// The `token_key` of the only registration that the query finds; nil for all registrations of the user.
+    /// The `token_key` of the token to which the query is limited; nil for all tokens of the user.
     public var tokenKey: UUIDValue?
 
     public init(
@@ -22,12 +22,12 @@ public struct DeviceQuery: Sendable, Hashable {
     }
 }
 
-/// A device to which a request to its user goes.
+/// A device that a query found.
 public struct FoundDevice: Sendable, Hashable {
     public var key: Registration.Key
-    /// In lower-case hexadecimal digits. A secret.
+    /// The token in lower-case hexadecimal digits. It is secret.
     public var token: String
-    /// UNIX milliseconds.
+    /// The time of the registration in UNIX milliseconds.
     public var registeredAt: Int64
 
     public init(key: Registration.Key, token: String, registeredAt: Int64) {

@@ -1,14 +1,14 @@
-/// A page of registrations, tombstones included.
+/// A page of registrations. It includes tombstones, unless the filter names a user.
 open class RegistrationPage {
     public enum Filter: Sendable, Hashable {
         case all
         case app(String)
-        /// The live registrations of a user. Without an app, in all apps of the store.
+        /// The live registrations of a user in one app or, if `app` is nil, in all apps of the store.
         case user(String, app: String?)
     }
 
     public let filter: Filter
-    /// The key before the page; nil for the first page.
+    /// The key after which the page begins; nil for the first page.
     public let after: Registration.Key?
     /// Maximum number of rows. A page with fewer rows is the last one.
     public let rowsMax: Int
@@ -27,14 +27,14 @@ open class EditPage {
     public enum Edit: Sendable, Hashable {
         /// Encrypts rows with the newest data key.
         case rekey
-        /// Deletes the suspicions of an app.
+        /// Removes the suspicions from the rows of an app.
         case unsuspend(app: String)
     }
 
     public let edit: Edit
-    /// The key before the page; nil for the first page.
+    /// The key after which the page begins; nil for the first page.
     public let after: Registration.Key?
-    /// Maximum number of rows that the page reads.
+    /// Maximum number of rows that the page covers.
     public let rowsMax: Int
 
     public init(_ edit: Edit, after: Registration.Key?, rowsMax: Int = 1000) {
@@ -42,7 +42,7 @@ open class EditPage {
     }
 
     /// - Parameters:
-    ///   - last: The last key of the page; nil after the last page.
+    ///   - last: The last key of the page; nil if no page follows.
     ///   - editedCount: The number of rows that changed.
     ///   - unreadableCount: The number of rows that could not be decrypted.
     open func completed(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {

@@ -1,13 +1,15 @@
 /// A connection to a store for lookups. Each lane has its own.
 ///
-/// Loop-bound: all functions are called on the loop of the reader, which calls all receivers. A base class, so that a
-/// lookup costs one virtual call.
+/// Loop-bound: callers use the reader only on its loop. The reader calls receivers on the same loop.
+///
+/// The reader is a base class, so that a lookup costs one virtual call.
 open class RegistrationReader {
     public init() {}
 
     /// Connects, and reconnects until `close`.
     ///
-    /// - Parameter onChange: Called when the reader becomes ready (nil) or stops being ready.
+    /// - Parameter onChange: Called with nil when the reader becomes ready, and with a fault when it cannot connect or
+    ///   loses the connection.
     open func start(onChange: @escaping (StoreFault?) -> Void) { fatalError("start must be overridden") }
 
     /// Searches for devices. The lookups of a reader may complete in any order.
@@ -17,11 +19,11 @@ open class RegistrationReader {
     open func close() async { fatalError("close must be overridden") }
 }
 
-/// Queries that one statement answers.
+/// Queries that a reader answers together.
 open class DeviceLookup {
     /// Maximum number of queries in a lookup.
     public static let queriesMax = 64
-    /// Maximum number of devices that a query finds. It is above the largest limit of devices per user.
+    /// Maximum number of devices that a query finds. It exceeds the largest limit of devices per user.
     public static let devicesMax = 1000
 
     public let queries: [DeviceQuery]

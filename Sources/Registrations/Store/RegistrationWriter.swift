@@ -1,20 +1,22 @@
 /// A connection to a store for changes. Each process has one.
 ///
-/// Loop-bound: all functions are called on the loop of the writer, which calls all receivers. Each function performs
-/// one transaction, and completes or fails its argument once. After a failure, the transaction may be committed all the
-/// same; a repeat changes nothing.
+/// Loop-bound: callers use the writer only on its loop. The writer calls receivers on the same loop.
+///
+/// Each change is one transaction. The writer completes or fails the argument of each call once. After a failure, the
+/// transaction may nevertheless be committed; the caller may safely repeat the call.
 open class RegistrationWriter {
     public init() {}
 
     /// Connects, and reconnects until `close`.
     ///
-    /// - Parameter onChange: Called when the writer becomes ready (nil) or stops being ready.
+    /// - Parameter onChange: Called with nil when the writer becomes ready, and with a fault when it cannot connect or
+    ///   loses the connection.
     open func start(onChange: @escaping (StoreFault?) -> Void) { fatalError("start must be overridden") }
 
     /// Applies commands in their order, and stores their events.
     open func apply(_ batch: CommandBatch) { fatalError("apply must be overridden") }
 
-    /// Deletes events that are published.
+    /// Deletes published events.
     open func delete(_ events: EventDeletion) { fatalError("delete must be overridden") }
 
     /// Ends expired registrations, deletes old tombstones and marks, and claims events that must be published.

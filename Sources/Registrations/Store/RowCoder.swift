@@ -4,7 +4,7 @@ public import Crypto
 /// Converts registrations and events into rows of a store, and back. Use an instance on one thread at a time.
 public final class RowCoder {
     private let cipher: RowCipher
-    /// The number of rows that could not be decrypted.
+    /// The number of failed decryptions of rows and events.
     public private(set) var unreadableCount = 0
 
     /// - Throws: `failed` if OpenSSL fails.
@@ -12,14 +12,14 @@ public final class RowCoder {
         cipher = try RowCipher(keys)
     }
 
-    /// The id of the data key that encrypts.
+    /// The id of the newest data key, which encrypts.
     public var newestKeyID: Int { cipher.newestKeyID }
 
     /// Returns the row of a registration. Keeps the ciphertext of the stored row if the identity is the same.
     ///
     /// - Parameters:
     ///   - app: The number of the app.
-    ///   - stored: The row with the same key, and its registration.
+    ///   - stored: The stored row with the same key, and its registration; nil for a new row.
     /// - Throws: ``CryptoError`` if the identity cannot be encrypted.
     public func row(
         of registration: Registration, app: Int, replacing stored: (row: StoredRow, registration: Registration)?
@@ -42,7 +42,8 @@ public final class RowCoder {
         return row
     }
 
-    /// Returns the registration of a row; nil if a newer version of Martlet wrote the row.
+    /// Returns the registration of a row; nil if the environment or kind is unknown, because a newer version of Martlet
+    /// wrote the row.
     public func registration(of row: StoredRow, app: String) -> Registration? {
         guard let environment = APNSEnvironment(number: row.environment), let kind = TokenKind(number: row.kind) else {
             return nil
@@ -62,8 +63,8 @@ public final class RowCoder {
             deviceKey: row.deviceKey, state: state)
     }
 
-    /// Returns the row with its identity encrypted by the newest data key; nil if that key encrypts it already, or the
-    /// row is a tombstone or unreadable.
+    /// Returns the row with its identity encrypted by the newest data key; nil if that key already encrypts it, or if
+    /// the row is a tombstone or unreadable.
     ///
     /// - Throws: ``CryptoError`` if the identity cannot be encrypted.
     public func rekeyed(_ row: StoredRow) throws(CryptoError) -> StoredRow? {

@@ -1,21 +1,23 @@
-/// The reason why a store did not do its work. A text for operators, without users and tokens.
+/// The reason why a store did not do its work. Its text is for operators, and contains no users and no tokens.
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Raw values are the codes of breakers, metrics and logs.
+    /// Raw values appear in the codes of breakers, in metrics and in logs.
     public enum Code: String, CaseIterable, Sendable, Hashable {
-        /// No connection, no response in time, a standby, or a lock that another session holds.
+        /// The store cannot be reached, does not respond in time, is a standby, is locked, or reports an error of no
+        /// other code.
         case unreachable
-        /// The store refuses the login, or has no more disk, memory or connections.
+        /// The store refuses the login or lacks disk, memory or connections, or the library or configuration is not
+        /// usable.
         case refused
-        /// A table, a column or a right is missing, or the schema has another version.
+        /// A table, column or privilege is missing, the version of the schema is unsuitable, or the file is damaged.
         case schema
         /// The values of a command are faulty. A repeat fails, too.
         case data
     }
 
     public var code: Code
-    /// One sentence, with the remedy.
+    /// One sentence, which usually ends with the remedy.
     public var sentence: String
-    /// The class of an SQLSTATE or the code of an SQLite error, a label of metrics; nil without an error of a database.
+    /// The class of an SQLSTATE or the code of an SQLite error, for metrics; nil if the fault has neither.
     public var errorClass: String?
 
     public init(_ code: Code, _ sentence: String, errorClass: String? = nil) {

@@ -1,14 +1,14 @@
 public import Crypto
 
-/// An event in the table `event`. It remains there until it is published.
+/// An event in the table `event`. It remains there until a process has published and then deleted it.
 public struct StoredEvent: Sendable, Hashable {
     /// A random UUID, the same at each publish.
     public var id: UUIDValue
     /// The bundle ID.
     public var app: String
-    /// The body of the message (`schemas/registration-event.schema.json`). A secret.
+    /// The body of the message (`schemas/registration-event.schema.json`). It is secret.
     public var body: [UInt8]
-    /// Whether the event was handed out before, so that it may have been published.
+    /// Whether a receiver obtained the event before, so that the event may already be published.
     public var mayBeDuplicate: Bool
 
     public init(id: UUIDValue, app: String, body: [UInt8], mayBeDuplicate: Bool) {

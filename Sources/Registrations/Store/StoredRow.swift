@@ -1,6 +1,6 @@
 public import Crypto
 
-/// The columns of the table `registration`. All times are UNIX milliseconds.
+/// One row of the table `registration`. All times are UNIX milliseconds.
 public struct StoredRow: Sendable, Hashable {
     public var key: Registration.Key
     /// nil in a tombstone.
