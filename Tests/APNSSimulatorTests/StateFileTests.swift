@@ -256,7 +256,7 @@ import Testing
         ),
         ("device_rules: [{prefix: q, state: bad}]", ":1:25: prefix must be hexadecimal digits"),
         ("device_rules: [{prefix: a}]", ":1:16: state is missing in a device rule"),
-        ("unknown_devices: good", ":1:18: unknown_devices must be active or"),
+        ("unknown_devices: good", ":1:18: unknown_devices must be active"),
         ("accept_unknown_topics: 1", ":1:24: accept_unknown_topics must be true or false"),
         (
             "channels: [{app: a, environment: sandbox, id: '%%', storage_policy: 1}]",

@@ -71,7 +71,7 @@ struct ResourceTests {
         let error = try #require(throws: SchemaError.self) {
             try CompiledSchema(JSONDocument(#"{"$ref":"https://example.com/b.json"}"#), resources: resources)
         }
-        #expect(error.description.hasPrefix(#"schema at "https://example.com/b.json#/type": must be one of"#))
+        #expect(error.description.hasPrefix(#"schema at "https://example.com/b.json#/type": a type must be one of"#))
     }
 
     @Test func foldersServeTheirPrefix() throws {

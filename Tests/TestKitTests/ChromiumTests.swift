@@ -25,6 +25,7 @@ import Testing
         #expect(try await browser.text(color) == "rgb(255, 0, 0)")
         #expect(try await browser.consoleMessages() == [])
 
+        try await browser.wait(until: "document.activeElement === document.querySelector('input')")
         try await browser.type("by keyboard")
         try await browser.press(.tab)
         try await browser.press(.enter)

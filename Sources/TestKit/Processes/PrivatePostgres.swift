@@ -138,8 +138,21 @@ package actor PrivatePostgres {
     package func kill() async throws(ProcessError) {
         // A stopped postmaster starts no process meanwhile.
         pause()
-        for process in processes { Glibc.kill(process, SIGKILL) }
+        let killed = processes
+        for process in killed { Glibc.kill(process, SIGKILL) }
         _ = try await server?.exit()
+        // A session that has not yet ended holds the shared memory, so that a new server would not start.
+        do {
+            try await poll(until: "the server's processes have ended", every: .milliseconds(5)) {
+                !killed.contains(where: Self.isRunning)
+            }
+        } catch { throw ProcessError("cannot kill the server: \(error)") }
+    }
+
+    private static func isRunning(_ process: pid_t) -> Bool {
+        guard let stat = try? Files.bytes(of: "/proc/\(process)/stat"), let end = stat.lastIndex(of: UInt8(ascii: ")"))
+        else { return false }
+        return ![UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(stat[(end + 1)...].first { $0 != UInt8(ascii: " ") })
     }
 
     /// Suspends all processes of the server with SIGSTOP until `resume()`. The kernel still accepts connections.

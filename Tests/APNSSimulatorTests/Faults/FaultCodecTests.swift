@@ -81,7 +81,7 @@ import Testing
         (#"{"action":{"answer":{}}}"#, "an answer requires a status", "{}"),
         (#"{"action":{"answer":{"reason":"FooBar"}}}"#, "an answer requires a status", #"{"reason":"FooBar"}"#),
         (#"{"action":{"answer":{"status":199}}}"#, "status must be a whole number from 200 to 599", "199"),
-        (#"{"action":{"answer":{"status":400,"reason":"X","body":"y"}}}"#, "reason and body exclude", #""X""#),
+        (#"{"action":{"answer":{"status":400,"reason":"X","body":"y"}}}"#, "reason and body are mutually exclusive", #""X""#),
         (
             #"{"action":{"answer":{"status":400,"body":"y","content_type":"a\nb"}}}"#, "content_type must be a h",
             #""a\nb""#
@@ -98,7 +98,7 @@ import Testing
         (#"{"action":"silence","count_max":0}"#, "count_max must be a whole number from 1", "0"),
         (#"{"id":"a/b","action":"silence"}"#, "id must be 1 to 64 letters", #""a/b""#),
         (#"{"match":{"device_prefix":"xyz"},"action":"silence"}"#, "device_prefix must be hexadecimal", #""xyz""#),
-        (#"{"match":{"push_type":"Alert"},"action":"silence"}"#, "push_type must be alert or background", #""Alert""#),
+        (#"{"match":{"push_type":"Alert"},"action":"silence"}"#, "push_type must be alert, background", #""Alert""#),
         (#"{"match":{"service":"pull"},"action":"silence"}"#, "service must be push or channel-management", #""pull""#),
         (#"{"action":"resume_reading"}"#, "resume_reading cannot wait for a request", #"{"action":"resume_reading"}"#),
         (

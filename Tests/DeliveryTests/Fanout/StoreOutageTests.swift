@@ -41,10 +41,10 @@ import Testing
     @Test func `A lane that ended counts no store`() throws {
         let fixture = try FanoutHarness()
         fixture.harness.pass(seconds: 1)
-        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_store_up") == 1)
+        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_lookups_up") == 1)
         fixture.harness.drain(deadlineSeconds: 1)
         #expect(fixture.run { fixture.harness.unfinished != nil })
-        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_store_up") == 0)
+        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_lookups_up") == 0)
     }
 
     @Test func `A short outage delays requests in the lane`() throws {
