@@ -72,8 +72,8 @@ struct TokenParts {
         (kind, scope) = (origin.kind, origin.scope)
     }
 
-    /// Reads the parts from a request. Returns nil if the body is not valid JSON, if the push type has no kind of token,
-    /// or if the scope is missing or has an invalid length.
+    /// Reads the parts from a request. Returns nil if the body is not valid JSON, or if the push type has no kind of
+    /// token. Also returns nil if a required scope is missing or has an invalid length.
     init?(of delivery: IncomingMessage, _ limits: JSONLimits) {
         guard let document = try? JSONDocument(delivery.body, limits: limits) else { return nil }
         let request = CloudEvent.request(in: document.root)

@@ -45,8 +45,8 @@ final class ReplyQueue: @unchecked Sendable {
 
     /// Publishes a reply.
     ///
-    /// - Parameter completed: Called when the reply is published, or if no broker can accept it. Not called if `end` gives
-    ///   up the reply.
+    /// - Parameter completed: Called when the reply is published, or if no broker can accept it. Not called if `end`
+    ///   gives up the reply.
     func publish(_ reply: ReplyDelivery, _ completed: @escaping () -> Void) {
         waiting.append(Entry(reply: reply, completed: completed))
         guard let publisher = idle.popLast() else { return }
