@@ -13,8 +13,8 @@ struct WaitingCommand {
     let isWorkers: Bool
 }
 
-/// The processing of command deliveries. It reads each command, stores it, publishes its events and reply, and settles
-/// its delivery. It publishes an invalid command as a dead letter.
+/// The intake of registration commands. It reads each command and passes the command to the store. It then publishes
+/// the events and the reply, and settles the delivery. It publishes an invalid command as a dead letter.
 ///
 /// Loop-bound.
 final class CommandIntake {

@@ -67,7 +67,7 @@ struct TokenParts {
     /// nil if tokens of the kind have no scope.
     let scope: String?
 
-    /// Creates the parts for a request that a worker derived from a request to users.
+    /// Creates the parts of a child request from its origin.
     init(_ origin: FanoutOrigin) {
         (kind, scope) = (origin.kind, origin.scope)
     }

@@ -75,7 +75,7 @@ final class RegistrationMetrics {
     /// Counts a command.
     ///
     /// - Parameters:
-    ///   - word: the word of the command; nil if the command cannot be read.
+    ///   - word: the word of the command; nil if the command failed validation.
     ///   - outcome: the raw value of a `RegistrationReply`, or ``invalid``.
     ///   - isWorkers: whether a worker published the command.
     func command(_ word: RegistrationCommand.Word?, _ outcome: String, isWorkers: Bool) {

@@ -41,8 +41,8 @@ struct RegistrationsExportCommand: RegistrationsCommand {
     func execute(_ task: RegistrationsTask) async -> ExitCode {
         guard output != "-" || reveals || !Terminal.output.isTerminal else {
             Terminal.error.line(
-                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and users"
-            )
+                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and "
+                    + "users")
             return .usage
         }
         do throws(ReferenceResolver.ReadFailure) {

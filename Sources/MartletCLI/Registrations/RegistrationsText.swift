@@ -8,7 +8,7 @@ import Registrations
 enum RegistrationsText {
     /// Help about the exit codes of commands that use the store.
     static let exitCodes = """
-        Exit code 0: done, 1: the store refused the command or could not process all registrations, 3: the store is unreachable.
+        Exit code 0: done, 1: failed or incomplete, 3: the store is unreachable.
         """
 
     /// Help of the commands that change a store.
