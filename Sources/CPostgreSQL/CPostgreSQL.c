@@ -4,7 +4,7 @@
 
 #define LIBRARY "libpq.so.5"
 
-// An ELF note that declares the library to packaging tools: it is loaded on demand, not linked.
+// The JSON text of an ELF note, by which packaging tools find the library. The library is loaded on demand, not linked.
 // https://uapi-group.org/specifications/specs/elf_dlopen_metadata/
 #define DEPENDENCIES \
   "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"postgresql\",\"priority\":\"suggested\"," \
@@ -28,7 +28,7 @@ static struct {
   FUNCTIONS(POINTER)
 } pq;
 
-// Of the OpenSSL that libpq uses; NULL if libpq was built without OpenSSL.
+// Points to SSL_pending of the OpenSSL library that libpq is linked to. NULL if libpq was built without OpenSSL.
 static int (*ssl_pending)(const void *ssl);
 
 enum { binary = 1 };
@@ -39,7 +39,7 @@ const char *martlet_pq_load(void) {
 #define LOOK_UP(name) \
   if (!(pq.name = (__typeof__(pq.name))dlsym(library, "PQ" #name))) return dlerror();
   FUNCTIONS(LOOK_UP)
-  // Also searches the libraries that libpq is linked to.
+  // dlsym also searches the libraries that libpq is linked to.
   ssl_pending = (__typeof__(ssl_pending))dlsym(library, "SSL_pending");
   pq.initOpenSSL(0, 0);
   return NULL;
@@ -113,6 +113,6 @@ Oid martlet_pq_column_type(const PGresult *result, int column) {
 
 const char *martlet_pq_value(const PGresult *result, int row, int column, int *length) {
   *length = pq.getlength(result, row, column);
-  // Only a null can have the length 0 and be no value.
+  // A null has the length 0, so only then can the value be null.
   return *length == 0 && pq.getisnull(result, row, column) ? NULL : pq.getvalue(result, row, column);
 }

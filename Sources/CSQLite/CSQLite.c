@@ -5,11 +5,11 @@
 
 #define LIBRARY "libsqlite3.so.0"
 
-// An ELF note that declares the library to packaging tools: it is loaded on demand, not linked.
+// The JSON text of an ELF note, by which packaging tools find the library. The library is loaded on demand, not linked.
 // https://uapi-group.org/specifications/specs/elf_dlopen_metadata/
 #define DEPENDENCIES \
   "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"sqlite\",\"priority\":\"recommended\"," \
-  "\"description\":\"Store of device registrations in a file\"}]"
+  "\"description\":\"SQLite store of device registrations\"}]"
 __attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {
   unsigned name_bytes, text_bytes, type;
   char name[4], text[sizeof DEPENDENCIES];
@@ -65,7 +65,7 @@ int martlet_sqlite_finalize(sqlite3_stmt *statement) { return sqlite.finalize(st
 int martlet_sqlite_step(sqlite3_stmt *statement) { return sqlite.step(statement); }
 
 void martlet_sqlite_reset(sqlite3_stmt *statement) {
-  // Returns the error of the last step, which the caller knows.
+  // The result is the error of the last step, which the caller already has.
   sqlite.reset(statement);
   sqlite.clear_bindings(statement);
 }

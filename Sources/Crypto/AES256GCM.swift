@@ -1,9 +1,10 @@
 internal import COpenSSL
 
-/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) for one key, which is expanded once. Use an instance on
+/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) for one key, which `init` expands. Use an instance on
 /// one thread at a time.
 ///
-/// Each nonce is random. SP 800-38D, 8.3, allows 2³² messages with one key; change the key before.
+/// Nonces are random. With random nonces, SP 800-38D, section 8.3, permits at most 2³² messages with one key. Change
+/// the key before this limit.
 public final class AES256GCM {
     /// Length of a key in bytes.
     public static let keyBytes = 32
@@ -11,21 +12,22 @@ public final class AES256GCM {
     public static let nonceBytes = 12
     /// Length of a tag in bytes.
     public static let tagBytes = 16
-    /// Bytes that sealing adds: nonce and tag.
+    /// Number of bytes that sealing adds to a message: nonce and tag.
     public static let overheadBytes = nonceBytes + tagBytes
 
     /// An error of ``open(_:authenticating:)``.
     public enum OpenError: Error, Sendable, Equatable {
-        /// The message is shorter than a nonce and a tag, or an input is longer than 2³¹ − 1 bytes.
+        /// The sealed message is shorter than a nonce and a tag. Or the message or the associated data is longer than
+        /// 2³¹ − 1 bytes.
         case malformed
-        /// The message, the associated data or the key differs from those of the sealing.
+        /// The sealed message was changed, or the associated data or the key is not that of the sealing.
         case notAuthentic
-        /// OpenSSL failed: out of memory.
+        /// OpenSSL failed.
         case failed
     }
 
-    // OpenSSL's queue of errors is cleared after a failure, not before each message, which would take half as long as
-    // the message. Errors of messages therefore have no reason of OpenSSL: it could be an earlier one.
+    // OpenSSL's error queue is cleared after a failure. Clearing it before each message would add half the time of the
+    // message itself. The errors of `seal` and `open` omit OpenSSL's reason, which could be that of an earlier error.
     private let sealing: OpaquePointer
     private let opening: OpaquePointer
 
@@ -33,7 +35,9 @@ public final class AES256GCM {
     /// - Throws: `invalidArgument` for a key of another length, `failed` if OpenSSL fails.
     public init(key: [UInt8]) throws(CryptoError) {
         guard key.count == Self.keyBytes else {
-            throw CryptoError(.invalidArgument, "an AES-256 key has \(Self.keyBytes) bytes, not \(key.count)")
+            throw CryptoError(
+                .invalidArgument,
+                "cannot prepare an AES key of \(key.count) bytes: the length must be \(Self.keyBytes) bytes")
         }
         OpenSSLErrors.clear()
         guard let sealing = EVP_CIPHER_CTX_new() else { throw Self.preparationFailure() }
@@ -57,7 +61,7 @@ public final class AES256GCM {
     /// Encrypts and authenticates a message with a random nonce.
     ///
     /// - Parameter associated: Data that is authenticated and not encrypted.
-    /// - Returns: nonce, ciphertext and tag.
+    /// - Returns: The nonce, the ciphertext and the tag, in this order.
     /// - Throws: `invalidArgument` if an input is longer than 2³¹ − 1 bytes, `failed` if OpenSSL fails.
     public func seal(
         _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer
@@ -70,8 +74,8 @@ public final class AES256GCM {
         try seal(message, authenticating: associated, nonce: nil)
     }
 
-    /// Like ``seal(_:authenticating:)``, with a given nonce for the vectors of a test. A repeated nonce reveals the key
-    /// of the tags.
+    /// Encrypts and authenticates a message with a given nonce, for test vectors. If `nonce` is nil, the nonce is
+    /// random. A nonce that is repeated with the same key lets an attacker forge tags.
     package func seal(
         _ message: [UInt8], authenticating associated: [UInt8], nonce: [UInt8]?
     ) throws(CryptoError) -> [UInt8] {
@@ -85,7 +89,10 @@ public final class AES256GCM {
         _ message: [UInt8], authenticating associated: UnsafeRawBufferPointer, nonce: [UInt8]?
     ) throws(CryptoError) -> [UInt8] {
         guard let messageCount = Int32(exactly: message.count), let associatedCount = Int32(exactly: associated.count)
-        else { throw CryptoError(.invalidArgument, "cannot encrypt a message: the message is too long") }
+        else {
+            throw CryptoError(
+                .invalidArgument, "cannot encrypt a message: the message or its associated data is too long")
+        }
         var isSealed = false
         let sealed = [UInt8](unsafeUninitializedCapacity: message.count + Self.overheadBytes) { sealed, count in
             guard let start = sealed.baseAddress, Self.write(nonce, to: start) else { return }
@@ -102,12 +109,13 @@ public final class AES256GCM {
         }
         guard isSealed else {
             OpenSSLErrors.clear()
-            throw CryptoError(.failed, "cannot encrypt a message")
+            throw CryptoError(.failed, "cannot encrypt a message: OpenSSL failed")
         }
         return sealed
     }
 
-    /// Writes the nonce, or a random one. Returns false if the system has no entropy.
+    /// Writes `nonce`, or a random nonce if `nonce` is nil. Returns false if `nonce` has an invalid length, or if
+    /// OpenSSL cannot generate random bytes.
     private static func write(_ nonce: [UInt8]?, to start: UnsafeMutablePointer<UInt8>) -> Bool {
         guard let nonce else { return RAND_bytes(start, Int32(nonceBytes)) == 1 }
         guard nonce.count == nonceBytes else { return false }
@@ -159,7 +167,7 @@ public final class AES256GCM {
         let body = start + Self.nonceBytes
         let tag = UnsafeMutableRawPointer(mutating: body + Int(count))
         var written: Int32 = 0
-        // An update without output would authenticate data instead of decrypting it.
+        // If `count` is 0, `message` may be nil. Without an output buffer, EVP_DecryptUpdate reads associated data.
         guard EVP_DecryptInit_ex2(opening, nil, nil, start, nil) == 1,
             EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagBytes), tag) == 1,
             EVP_DecryptUpdate(opening, nil, &written, associated, associatedCount) == 1,

@@ -16,7 +16,7 @@ public enum HKDFSHA256 {
     ) throws(CryptoError) -> [UInt8] {
         guard (1...keyBytesMax).contains(byteCount) else {
             throw CryptoError(
-                .invalidArgument, "cannot derive a key of \(byteCount) bytes: the length is 1 to \(keyBytesMax)")
+                .invalidArgument, "cannot derive a key of \(byteCount) bytes: the length must be 1 to \(keyBytesMax)")
         }
         let expansion = try HMACSHA256(key: try HMACSHA256(key: salt).code(of: secret))
         var key: [UInt8] = []

@@ -1,7 +1,8 @@
 internal import COpenSSL
 
-/// HMAC with SHA-256 (RFC 2104) for one key. The key is prepared once, which saves two of the four hash blocks of a
-/// short message. Use an instance on one thread at a time.
+/// HMAC with SHA-256 (RFC 2104) for one key. Use an instance on one thread at a time.
+///
+/// `init` prepares the key. The code of a short message then needs two hash blocks instead of four.
 public final class HMACSHA256 {
     /// Length of a code in bytes.
     public static let codeBytes = 32
@@ -23,7 +24,7 @@ public final class HMACSHA256 {
         guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
         defer { EVP_MAC_free(mac) }
         guard let context = EVP_MAC_CTX_new(mac) else { return nil }
-        // OpenSSL treats a null address as no key. The address of an empty array that Swift passes is not null.
+        // OpenSSL treats a null address as a missing key. For an empty array, Swift passes an address that is not null.
         guard martlet_hmac_sha256_set_key(context, key, key.count) == 1 else {
             EVP_MAC_CTX_free(context)
             return nil
@@ -54,7 +55,7 @@ public final class HMACSHA256 {
         return try code.get()
     }
 
-    /// Returns the first 128 bits of the code of `message`, without allocation.
+    /// Returns the first 128 bits of the code of `message`, without allocating an array.
     ///
     /// - Throws: `failed` if OpenSSL fails.
     public func shortCode(of message: UnsafeRawBufferPointer) throws(CryptoError) -> UUIDValue {
@@ -66,19 +67,19 @@ public final class HMACSHA256 {
         return UUIDValue(high: UInt64(bigEndian: code.0), low: UInt64(bigEndian: code.1))
     }
 
-    /// Writes 32 bytes. Returns false if OpenSSL fails.
+    /// Writes the code of `message` to the 32 bytes of `code`. Returns false if OpenSSL fails.
     private func write(codeOf message: UnsafeRawBufferPointer, to code: UnsafeMutableBufferPointer<UInt8>) -> Bool {
         var count = 0
-        // Without a key, EVP_MAC_init starts again with the prepared one.
+        // Without a key, EVP_MAC_init begins a new computation with the prepared key.
         return EVP_MAC_init(context, nil, 0, nil) == 1
             && EVP_MAC_update(context, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1
             && EVP_MAC_final(context, code.baseAddress, &count, code.count) == 1 && count == Self.codeBytes
     }
 
-    /// OpenSSL's queue may also contain an earlier error: it is not cleared before each code, which would take half as
-    /// long as the code.
+    /// Clears OpenSSL's error queue, and returns an error without OpenSSL's reason, which could be that of an earlier
+    /// error. Clearing the queue before each code would add half the time of the code itself.
     private static func failure() -> CryptoError {
         OpenSSLErrors.clear()
-        return CryptoError(.failed, "cannot compute an HMAC")
+        return CryptoError(.failed, "cannot compute an HMAC: OpenSSL failed")
     }
 }

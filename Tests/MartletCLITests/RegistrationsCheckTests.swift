@@ -36,7 +36,7 @@ import Testing
 
     @Test func `A file that a worker will create is not a failure`() async throws {
         let found = try await lines(.registrations, store: "sqlite:\(folder.file("r.db"))")
-        #expect(found.map(\.state) == [.unseen] && found[0].remedy == "a worker creates it when it starts")
+        #expect(found.map(\.state) == [.unseen] && found[0].remedy == "start a worker, which creates the file")
         let missing = try await lines(.registrations, store: "sqlite:\(folder.file("none/r.db"))")
         #expect(missing.map(\.state) == [.failure] && missing[0].remedy.contains("/none"), "\(missing)")
     }
@@ -71,7 +71,7 @@ import Testing
         var inspection = PostgresInspection(serverVersion: 150_018, missingRights: "", mayChangeSchema: false)
         #expect(
             DoctorCheck.lines(inspection) == [
-                .ok("registrations", "PostgreSQL 15.18, with exactly the rights of a worker")
+                .ok("registrations", "PostgreSQL 15.18, with the rights of a worker")
             ])
         inspection.missingRights = "DELETE on martlet.event"
         inspection.mayChangeSchema = true

@@ -1,11 +1,10 @@
 #ifndef MARTLET_CSQLITE_H
 #define MARTLET_CSQLITE_H
 
-// Only for types and constants. Call libsqlite3 only through the functions below, since nothing is linked to it.
+// Use only the types and constants of sqlite3.h. No target links libsqlite3: call it through the functions below.
 #include <sqlite3.h>
 
-// Loads libsqlite3. Returns NULL, or an error message; after an error, no other function may be called. Must be called
-// once.
+// Loads libsqlite3. Returns NULL, or an error message. Call this function once. After an error, call no other function.
 const char *martlet_sqlite_load(void);
 
 const char *martlet_sqlite_version(void);
@@ -22,27 +21,28 @@ int martlet_sqlite_changes(sqlite3 *connection);
 // May be called by any thread until martlet_sqlite_close is called.
 void martlet_sqlite_interrupt(sqlite3 *connection);
 
-// Prepares a statement that is used many times. `bytes` includes the terminating NUL.
+// Prepares a statement that is used many times. `bytes` is the length of `sql`, including the terminating NUL.
 int martlet_sqlite_prepare(sqlite3 *connection, const char *sql, int bytes, sqlite3_stmt **statement);
-// Returns a statement of the connection that is not finalized, or NULL.
+// Returns an unfinalized statement of the connection, or NULL if there is none.
 sqlite3_stmt *martlet_sqlite_any_statement(sqlite3 *connection);
 int martlet_sqlite_finalize(sqlite3_stmt *statement);
 int martlet_sqlite_step(sqlite3_stmt *statement);
-// Ends the execution and removes the values of all parameters.
+// Ends the execution and sets all parameters to NULL.
 void martlet_sqlite_reset(sqlite3_stmt *statement);
 
 int martlet_sqlite_bind_null(sqlite3_stmt *statement, int parameter);
 int martlet_sqlite_bind_int64(sqlite3_stmt *statement, int parameter, long long value);
 int martlet_sqlite_bind_double(sqlite3_stmt *statement, int parameter, double value);
-// The lifetime of the bytes: SQLite copies them, or they must stay valid until the statement is reset. `bytes` may be
-// NULL if `count` is 0: the value is then empty, not NULL.
+// If `copies` is 0, the bytes must stay valid until the statement is reset; otherwise SQLite copies them. If `count` is
+// 0, `bytes` may be NULL, and the value is empty, not NULL.
 int martlet_sqlite_bind_text(sqlite3_stmt *statement, int parameter, const char *bytes, int count, int copies);
 int martlet_sqlite_bind_blob(sqlite3_stmt *statement, int parameter, const void *bytes, int count, int copies);
 
 int martlet_sqlite_column_type(sqlite3_stmt *statement, int column);
 long long martlet_sqlite_column_int64(sqlite3_stmt *statement, int column);
 double martlet_sqlite_column_double(sqlite3_stmt *statement, int column);
-// The bytes stay valid until the next step or reset. Call _bytes after _text or _blob.
+// The bytes stay valid until the statement is stepped, reset or finalized. Call martlet_sqlite_column_bytes after the
+// function that returns the bytes.
 const unsigned char *martlet_sqlite_column_text(sqlite3_stmt *statement, int column);
 const void *martlet_sqlite_column_blob(sqlite3_stmt *statement, int column);
 int martlet_sqlite_column_bytes(sqlite3_stmt *statement, int column);

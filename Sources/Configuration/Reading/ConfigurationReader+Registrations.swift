@@ -6,7 +6,9 @@ import Registrations
 extension ConfigurationReader {
     func hasRegistrations(_ root: JSONValue) -> Bool { root["registrations"]?.kind == .object }
 
-    /// Reads the settings and the key file, and loads the C library of the store.
+    /// Reads the section `registrations` and the files that it names, and loads the C library of the store.
+    ///
+    /// Returns nil if the section, the store or the key file is missing or invalid.
     mutating func readRegistrations(
         _ section: JSONValue?, _ broker: WorkerConfiguration.Broker
     ) -> WorkerConfiguration.Registrations? {
@@ -43,7 +45,7 @@ extension ConfigurationReader {
             complain(value, error.message)
             return nil
         }
-        // Records the version of the file, so that a worker detects a change. The next read reports errors.
+        // Records the version of the file, so that a worker detects a change. RegistrationKeys reports a read error.
         _ = try? resolver.readFile(path)
         do throws(RegistrationKeysError) {
             return (try RegistrationKeys(path: path), path)

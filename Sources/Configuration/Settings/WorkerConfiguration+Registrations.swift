@@ -12,7 +12,7 @@ extension WorkerConfiguration {
         /// The password of the PostgreSQL user; nil to connect without a password.
         package var password: PostgresPassword?
         package var devicesPerUserMax = RegistrationRules.devicesPerUserMaxDefault
-        /// Prefix of the queues that may receive replies; nil to permit only direct replies.
+        /// Prefix of the names of queues that may receive replies; nil to permit only direct reply-to.
         package var replyPrefix: String?
     }
 }

@@ -3,8 +3,8 @@ import EventLoop
 import JSON
 import Registrations
 
-/// The dead letter of a command: its body, byte for byte, with the headers of a request's dead letter
-/// (`schemas/dead-letter.schema.json`). Operators handle both in the same way.
+/// The dead letter of a registration command. It contains the body of the command, byte for byte, and the headers of a
+/// request's dead letter (`schemas/dead-letter.schema.json`).
 enum CommandDeadLetter {
     static func make(
         of delivery: IncomingMessage, because violation: CommandViolation, exchange: String, worker: WorkerIdentity,

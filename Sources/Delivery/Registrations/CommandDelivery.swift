@@ -3,7 +3,7 @@ import EventLoop
 
 /// One delivery of a command, from its arrival to its acknowledgment, rejection or requeue.
 final class CommandDelivery {
-    /// The operations that must end before the delivery is settled.
+    /// Whether the delivery is settled; if not, the number of operations that must end before.
     private enum State {
         case open(operations: Int)
         case settled
@@ -11,10 +11,10 @@ final class CommandDelivery {
 
     let message: IncomingMessage
     let arrivedAt: MonotonicTime
-    /// The time at which the producer published the command, or at which it arrived, in UNIX milliseconds.
+    /// The command's timestamp in UNIX milliseconds, or the time of arrival if the timestamp is missing or too large.
     private let publishedAtMilliseconds: Int64
     private var state = State.open(operations: 0)
-    /// Whether the end rejects the delivery without requeue: the broker dead-letters the command.
+    /// Whether the end of the last operation rejects the delivery. The broker then dead-letters the command.
     var mustReject = false
 
     init(_ message: IncomingMessage, _ now: Now) {
@@ -31,19 +31,19 @@ final class CommandDelivery {
 
     func ageMilliseconds(_ now: Now) -> Int64 { max(0, now.unixMilliseconds - publishedAtMilliseconds) }
 
-    /// Counts an operation that must end first.
+    /// Counts an operation that must end before the delivery is settled.
     func begin() {
         if case .open(let operations) = state { state = .open(operations: operations + 1) }
     }
 
-    /// Counts the end of an operation. Returns true if it was the last one: the delivery is now settled.
+    /// Ends an operation. If it was the last one, settles the delivery and returns true; otherwise returns false.
     func end() -> Bool {
         guard case .open(let operations) = state else { return false }
         state = operations > 1 ? .open(operations: operations - 1) : .settled
         return operations <= 1
     }
 
-    /// Settles the delivery although operations are outstanding. Returns false if it is already settled.
+    /// Settles the delivery even if operations are outstanding. Returns false if the delivery is already settled.
     func abandon() -> Bool {
         if isSettled { return false }
         state = .settled
@@ -51,13 +51,13 @@ final class CommandDelivery {
     }
 }
 
-/// The unsettled deliveries in the order of their arrival.
+/// The deliveries that may be unsettled, in the order of their arrival.
 struct DeliveryLedger {
     private var deliveries = FIFO<CommandDelivery>()
 
     mutating func append(_ delivery: CommandDelivery) { deliveries.append(delivery) }
 
-    /// Returns the unsettled delivery that arrived first.
+    /// Returns the unsettled delivery that arrived first; nil if there is none.
     mutating func oldest() -> CommandDelivery? {
         while let first = deliveries.first, first.isSettled { deliveries.removeFirst() }
         return deliveries.first

@@ -9,26 +9,26 @@ struct WaitingCommand {
     let received: ReceivedCommand
     let delivery: CommandDelivery
     let destination: ReplyDestination
-    /// Whether a worker published the command, which the broker verified.
+    /// Whether a worker published the command, according to the verified user ID and the header `push-worker`.
     let isWorkers: Bool
 }
 
-/// The path of the deliveries of commands: read, store, publish events and reply, settle. An invalid command becomes a
-/// dead letter.
+/// The intake of registration commands. It reads each command and passes the command to the store. It then publishes
+/// the events and the reply, and settles the delivery. It publishes an invalid command as a dead letter.
 ///
 /// Loop-bound.
 final class CommandIntake {
-    /// Maximum time that a command remains unacknowledged; then it returns to its queue. The broker closes a channel
-    /// with a delivery that is unacknowledged for 30 minutes.
+    /// Maximum time that a command remains unacknowledged. The intake then requeues the command. By default, the broker
+    /// closes the channel of a delivery that is unacknowledged for 30 minutes.
     static let unacknowledgedSecondsMax: Int64 = 600
     private static let reviewSeconds: Int64 = 1
 
     private enum Lifecycle {
         /// To: stopping.
         case running
-        /// `deadline`: the time at which unfinished deliveries return to their queue. To: ended.
+        /// The intake requeues unfinished deliveries at `deadline`. To: ended.
         case stopping(deadline: MonotonicTime)
-        /// Deliveries return to their queue.
+        /// The intake requeues each new delivery.
         case ended
     }
 
@@ -45,7 +45,7 @@ final class CommandIntake {
     private var ledger = DeliveryLedger()
     private let reviewTimer: DeadlineTimer
     private var lifecycle = Lifecycle.running
-    /// The calls of `finish` that wait for the deliveries in progress.
+    /// The calls of `finish` that wait until no work is in progress.
     private let finished = ContinuationList<Void>()
 
     init(
@@ -109,13 +109,13 @@ final class CommandIntake {
         identity.published(message.properties) && message.properties.header(MessageHeaderName.worker) != nil
     }
 
-    /// Handles the loss of the channel. The broker redelivers its unacknowledged deliveries.
+    /// Handles the loss of the channel. The broker redelivers the unacknowledged commands.
     func channelLost() {
         for delivery in ledger.removeAll() { requeue(delivery) }
         store.removeSettled()
     }
 
-    /// Samples the age of the oldest delivery, and requeues deliveries that are unacknowledged for too long.
+    /// Requeues deliveries that are unacknowledged for too long, then records the age of the oldest remaining command.
     private func review() {
         let now = loop.now
         let limit = Duration.seconds(Self.unacknowledgedSecondsMax)
@@ -139,7 +139,7 @@ final class CommandIntake {
 
 /// Settling.
 extension CommandIntake {
-    /// Handles the commands of a committed batch: publishes their events and replies, then acknowledges them.
+    /// Publishes the events and replies of the commands of a committed batch, then acknowledges the commands.
     func stored(_ commands: some Sequence<(WaitingCommand, CommandOutcome)>) {
         var stored: [StoredEvent] = []
         var deliveries: [CommandDelivery] = []
@@ -161,7 +161,7 @@ extension CommandIntake {
         }
     }
 
-    /// Publishes events and deletes them from the store.
+    /// Publishes events, deletes them from the store, then calls `completed`.
     func relay(_ stored: [StoredEvent], _ completed: @escaping () -> Void) {
         events.relay(stored) { [self] in
             completed()
@@ -169,7 +169,7 @@ extension CommandIntake {
         }
     }
 
-    /// Deletes events whose deletion failed.
+    /// Deletes the published events whose deletion failed.
     func retryDeletions() { events.retryDeletions() }
 
     /// Handles a command whose values the store refuses.
@@ -181,12 +181,12 @@ extension CommandIntake {
         refuse(command.delivery, because: violation, command.destination)
     }
 
-    /// Publishes the dead letter of a command, then the reply. The broker itself dead-letters a command whose dead
+    /// Publishes the dead letter of a command, then its reply. The broker itself dead-letters a command whose dead
     /// letter cannot be published, or whose oversized body was dropped.
     private func refuse(
         _ delivery: CommandDelivery, because violation: CommandViolation, _ destination: ReplyDestination
     ) {
-        // A requeued command is refused again.
+        // The redelivery of a requeued command is refused instead.
         guard !delivery.isSettled else { return }
         log.warning(
             .registrationDeadLettered,
@@ -204,11 +204,11 @@ extension CommandIntake {
                 loop.now), finish)
     }
 
-    /// Publishes a reply if the command asks for one. The delivery remains open until then.
+    /// Publishes a reply if the command asks for one. The delivery remains open until the publish is complete.
     private func reply(
         _ body: @autoclosure () -> [UInt8], app: String?, _ delivery: CommandDelivery, _ destination: ReplyDestination
     ) {
-        // A requeued command is applied and replied to again.
+        // The redelivery of a requeued command receives the reply instead.
         guard let address = destination.address, !delivery.isSettled else { return }
         delivery.begin()
         let reply = ReplyDelivery(
@@ -231,7 +231,7 @@ extension CommandIntake {
 
 /// Closing.
 extension CommandIntake {
-    /// Stops the demand for commands. Unfinished commands return to their queue at the earliest deadline of all calls.
+    /// Begins to stop. Unfinished commands are requeued at the earliest deadline of all calls.
     func stop(by deadline: MonotonicTime) {
         switch lifecycle {
         case .running: lifecycle = .stopping(deadline: deadline)
@@ -247,7 +247,7 @@ extension CommandIntake {
         for command in store.removeWaiting() { requeue(command.delivery) }
     }
 
-    /// Returns when no delivery is in progress, or at the deadline of `stop`. Then requeues the unfinished deliveries.
+    /// Waits until no work is in progress, or until the deadline of `stop`. Then requeues the unfinished deliveries.
     func finish() async {
         guard case .stopping(let deadline) = lifecycle else { return }
         let now = loop.now.monotonic
@@ -264,7 +264,8 @@ extension CommandIntake {
         finished.resume(returning: ())
     }
 
-    /// Ends all publishes. Events that are not yet deleted remain in the store, and are published from there later.
+    /// Requeues the unfinished deliveries and ends all publishes. Events that are not yet deleted remain in the store,
+    /// and a later maintenance round publishes them.
     private func giveUp() {
         lifecycle = .ended
         for delivery in ledger.removeAll() { requeue(delivery) }

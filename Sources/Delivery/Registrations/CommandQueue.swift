@@ -1,13 +1,12 @@
 import EventLoop
 import Registrations
 
-/// The commands that wait for the store, and the batch that the store writes. It decides what the store writes next.
-/// Pure.
+/// The commands that wait for the store, and the batch that the store writes. The queue chooses the next batch. Pure.
 ///
-/// The store writes one batch at a time, while the next batch collects. A batch that fails because of its values is
-/// divided until the faulty command is alone.
+/// The store writes one batch at a time, while commands of the next batch arrive. The queue halves a batch that fails
+/// because of its values, until the faulty command is alone.
 struct CommandQueue<Command> {
-    /// The time that the first command of a batch waits for further commands.
+    /// The time that the first command of a batch waits for further commands, unless the batch is full.
     static var collectMilliseconds: Int64 { 5 }
 
     private enum Writing {
@@ -26,7 +25,7 @@ struct CommandQueue<Command> {
     }
 
     private var writing = Writing.none
-    /// Batches that failed, or their parts. They precede the waiting commands; the last one is next.
+    /// Failed batches, and halves of refused batches. The store writes the last one next, before the waiting commands.
     private var repeated: [[Command]] = []
     private var waiting = FIFO<(command: Command, arrivedAt: MonotonicTime)>()
 
@@ -37,7 +36,7 @@ struct CommandQueue<Command> {
 
     mutating func append(_ command: Command, now: MonotonicTime) { waiting.append((command, now)) }
 
-    /// Begins the next batch if it is due. To be called while the store is available.
+    /// Begins the next batch if it is due. Call this only while the store accepts work.
     mutating func next(now: MonotonicTime) -> Step {
         guard case .none = writing else { return .none }
         if let batch = repeated.popLast() { return begin(batch) }
@@ -67,7 +66,7 @@ struct CommandQueue<Command> {
     mutating func failed() { repeated.append(end()) }
 
     /// Ends the current batch, which failed because of its values. Returns the faulty command if the batch had no other
-    /// one; otherwise its halves will be written.
+    /// command. Otherwise queues the halves of the batch and returns nil.
     mutating func refused() -> Command? {
         let batch = end()
         guard batch.count > 1 else { return batch.first }
@@ -77,7 +76,7 @@ struct CommandQueue<Command> {
         return nil
     }
 
-    /// Removes commands that are not being written, and returns them.
+    /// Removes the commands that match `isRemoved` and are not being written. Returns the removed commands.
     mutating func removeAll(where isRemoved: (Command) -> Bool = { _ in true }) -> [Command] {
         var removed: [Command] = []
         func keeps(_ command: Command) -> Bool {

@@ -3,10 +3,10 @@ import BrokerTopology
 import JSON
 import Registrations
 
-/// A reader of deliveries as commands.
+/// A reader that validates the commands of deliveries.
 struct CommandReader {
     let names: TopologyNames
-    /// The prefix of the queues that may receive replies, besides direct reply-to; nil for direct reply-to only.
+    /// Prefix of the names of queues that may receive replies; nil to permit only direct reply-to.
     let replyPrefix: String?
     let environment: ReceivedCommand.EnvironmentLookup
 
@@ -44,7 +44,7 @@ struct CommandReader {
 
 /// The destination of the reply to a command, and the properties by which the requester recognizes the reply.
 struct ReplyDestination {
-    /// nil if the command asks for no reply, or its reply-to is invalid.
+    /// The address of the reply; nil if the command asks for no reply, or its reply-to is invalid.
     let address: ReplyAddress?
     let properties: EchoedProperties
 }

@@ -2,8 +2,8 @@ import EventLoop
 import Registrations
 import Telemetry
 
-/// The store as the consumer of commands uses it: it writes commands in batches, one at a time, and repeats what a
-/// fault of the store interrupted.
+/// The store of a consumer of commands. It writes commands in batches, one batch at a time. It repeats a batch after a
+/// fault of the store.
 ///
 /// Loop-bound.
 final class CommandStore {
@@ -30,7 +30,7 @@ final class CommandStore {
         retryTimer = DeadlineTimer(on: loop)
     }
 
-    /// Connects. Reports outcomes and changes of `acceptsWork` to the intake.
+    /// Connects to the store. Reports outcomes of commands and changes of `acceptsWork` to the intake.
     func start(for intake: CommandIntake) {
         self.intake = intake
         writer.start { [weak self] fault in
@@ -39,7 +39,7 @@ final class CommandStore {
         }
     }
 
-    /// Begins no further work.
+    /// Prevents further batches.
     func end() {
         for timer in [collectTimer, retryTimer] { timer.cancel() }
         availability.end()
@@ -51,10 +51,10 @@ final class CommandStore {
     /// The fault that prevents changes, as a sentence for operators; nil without a fault.
     var failure: String? { availability.fault.map { sentence(of: $0) } }
 
-    /// Whether no command waits or is being written.
+    /// Whether no command is waiting or being written.
     var isIdle: Bool { queue.isEmpty }
 
-    /// The rules at the present time.
+    /// The rules at the current time.
     var rules: RegistrationRules {
         RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
     }
@@ -67,17 +67,17 @@ final class CommandStore {
     /// Removes the commands whose deliveries are settled, unless they are being written.
     func removeSettled() { _ = queue.removeAll { $0.delivery.isSettled } }
 
-    /// Removes the commands that are not being written.
+    /// Removes and returns the commands that are not being written.
     func removeWaiting() -> [WaitingCommand] { queue.removeAll() }
 
     func delete(_ events: EventDeletion) { writer.delete(events) }
 
     func maintain(_ round: Maintenance) { writer.maintain(round) }
 
-    /// Handles the end of work: nil if the store performed the work.
+    /// Handles the end of a batch, deletion or maintenance round. `fault` is nil if the store performed it.
     func workEnded(_ fault: StoreFault?) {
         if let fault { metrics.failed(fault) }
-        // After a fault of the code data, the values of the work are faulty, not the store.
+        // The values of the work cause a fault of the code `data`. The store is available.
         guard let fault, fault.code != .data else { return change { $0.succeeded() } }
         let now = loop.now.monotonic
         change { $0.failed(fault, now: now) }
@@ -101,7 +101,7 @@ final class CommandStore {
         }
     }
 
-    /// A batch that reports its end to the store.
+    /// A batch that reports its end to the `CommandStore`.
     private final class Batch: CommandBatch {
         let waiting: [WaitingCommand]
         let begunAt: MonotonicTime
@@ -148,7 +148,7 @@ final class CommandStore {
     private func logOutage() {
         let now = loop.now.monotonic
         if let fault = availability.fault {
-            // One line for each outage: its later faults are in the status and the metrics.
+            // Log only the first fault of an outage. The status and the metrics report later faults.
             guard outage.lasts(now) == .zero else { return }
             log.warning(.registrationStoreLost, [.error: .string(sentence(of: fault))])
         } else if let length = outage.ends(now) {

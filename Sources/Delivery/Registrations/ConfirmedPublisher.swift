@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// A publisher that repeats each message until the broker confirms the message.
+/// A publisher that repeats each message until the broker confirms it, unless no broker can accept the message.
 ///
 /// Loop-bound.
 final class ConfirmedPublisher {
@@ -14,7 +14,7 @@ final class ConfirmedPublisher {
     /// The messages that exceeded the limit of repeats.
     private var stuck: Set<ObjectIdentifier> = []
     private var isEnded = false
-    /// The reason why messages cannot be published; nil while they are confirmed.
+    /// The reason why a message is stuck; nil if no message is stuck.
     private(set) var failure: String?
     private var failureChanged: () -> Void = {}
 
@@ -25,13 +25,13 @@ final class ConfirmedPublisher {
         (self.publisher, self.repeats, self.log, self.completeRemedy) = (publisher, repeats, log, completeRemedy)
     }
 
-    /// - Parameter failureChanged: Called when `failure` appears or disappears.
+    /// - Parameter failureChanged: Called when `failure` becomes nil or is no longer nil.
     func start(failureChanged: @escaping () -> Void) { self.failureChanged = failureChanged }
 
     /// Publishes a message.
     ///
-    /// - Parameter completed: Called once: with true after the confirm, with false if no broker can accept the message.
-    ///   Not called after `end`.
+    /// - Parameter completed: Called once: with true after the confirm, or with false if no broker can accept the
+    ///   message. Not called after `end`.
     func publish(_ message: OutgoingMessage, _ completed: @escaping (_ isPublished: Bool) -> Void) {
         send(RepeatedPublish(message, by: self, completed))
     }
@@ -85,7 +85,7 @@ final class ConfirmedPublisher {
     }
 }
 
-/// The publishes of one message.
+/// One message and its repeated publishes.
 private final class RepeatedPublish: PublishReceiver {
     let retry: PublishRetry
     let completed: (_ isPublished: Bool) -> Void

@@ -16,7 +16,7 @@ final class EventRelay {
     private let store: CommandStore
     private let exchange: String
     private let metrics: RegistrationMetrics
-    /// The groups that are published and could not be deleted.
+    /// The published groups whose deletion failed.
     private var undeleted: [Group] = []
     private var groupCount = 0
 
@@ -26,12 +26,12 @@ final class EventRelay {
         (self.publisher, self.store, self.exchange, self.metrics) = (publisher, store, exchange, metrics)
     }
 
-    /// Whether all events are deleted.
+    /// Whether all relayed events are deleted.
     var isIdle: Bool { groupCount == 0 }
 
     /// Publishes events and deletes them.
     ///
-    /// - Parameter completed: Called when the events are deleted; at once without events.
+    /// - Parameter completed: Called when the events are deleted; called immediately if `events` is empty.
     func relay(_ events: [StoredEvent], _ completed: @escaping () -> Void) {
         guard !events.isEmpty else { return completed() }
         groupCount += 1
@@ -46,7 +46,7 @@ final class EventRelay {
         }
     }
 
-    /// Deletes the events whose deletion failed. To be called when the store accepts work again.
+    /// Deletes the published events whose deletion failed. Call this only while the store accepts work.
     func retryDeletions() {
         let groups = undeleted
         undeleted = []
@@ -65,7 +65,7 @@ final class EventRelay {
     }
 }
 
-/// The deletion of events, which reports its end to a closure.
+/// A deletion of published events that reports its end to a closure.
 private final class PublishedEvents: EventDeletion {
     private let ended: (StoreFault?) -> Void
 

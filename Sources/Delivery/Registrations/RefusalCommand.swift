@@ -7,20 +7,21 @@ import Registrations
 /// The registration command that a lane publishes after APNs refused a device token: `prune` for an unregistered token,
 /// `suspect` for a token that may be wrong.
 ///
-/// A class, so that a record without a refusal stores only an empty reference.
+/// A class, so that a record without a refusal stores only a nil reference.
 final class RefusalCommand {
-    /// The reason in a command if APNs sent none.
+    /// Placeholder for the reason if APNs sent none.
     private static let noReason = "-"
 
     private let command: RegistrationCommand
     private let app: String
     private let messageID: String
 
-    /// Creates the command for the outcome of a push; nil if the outcome concerns no registration.
+    /// Creates the command for the outcome of a push.
     ///
-    /// A token of a kind with scopes is only found with its scope. Without the scope, there is no command.
+    /// Returns nil if APNs refused no device token, or if the app, the environment or the parts of the token are
+    /// unknown.
     ///
-    /// - Parameter parts: The parts of the request that determine the kind and the scope.
+    /// - Parameter parts: A function that returns the kind and the scope of the token; nil if they are unknown.
     init?(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord, app: String?, parts: () -> TokenParts?) {
         guard let state = finalOutcome.tokenState, state.isRefused, let answer = finalOutcome.answer,
             case .device(let token) = record.target, let app, let environment = record.environment, let parts = parts()
@@ -35,8 +36,8 @@ final class RefusalCommand {
         (self.app, messageID) = (app, record.messageID)
     }
 
-    /// Returns the time of the refusal. If APNs did not send the time at which the token ended, a registration after
-    /// the push must remain.
+    /// Returns the time of the refusal in UNIX milliseconds. For an unregistered token without a timestamp of APNs,
+    /// this is the time of the push, so that a registration after the push remains.
     private static func timestamp(
         _ state: TokenState, _ answer: FinalOutcome.Answer, _ record: DeliveryRecord
     ) -> Int64 {
@@ -45,7 +46,7 @@ final class RefusalCommand {
         return answer.timestampMilliseconds ?? record.sentAtMilliseconds ?? responseTime
     }
 
-    /// Returns the message to the registrations exchange. A repeat has the same id.
+    /// Returns the message that publishes the command. Repeated messages have the same id.
     func message(exchange: String, worker: WorkerIdentity) -> OutgoingMessage {
         let id = UUIDValue(name: "\(command.word.rawValue) \(messageID)", namespace: DeliveryRecord.namespace)
         var message = OutgoingMessage(
@@ -59,19 +60,20 @@ final class RefusalCommand {
 
 /// The kind and scope of the token to which a request goes.
 struct TokenParts {
-    /// Lengths of a scope, in bytes. No registration has another scope.
+    /// Valid lengths of a scope in bytes.
     private static let scopeBytes = 1...128
 
     let kind: TokenKind
     /// nil if tokens of the kind have no scope.
     let scope: String?
 
-    /// Takes the parts from the request to users from which a worker made the request.
+    /// Creates the parts of a child request from its origin.
     init(_ origin: FanoutOrigin) {
         (kind, scope) = (origin.kind, origin.scope)
     }
 
-    /// Reads a request; nil if its push type has no kind of token, or its scope is unknown.
+    /// Reads the parts from a request. Returns nil if the body is not valid JSON, or if the push type has no kind of
+    /// token. Also returns nil if a required scope is missing or has an invalid length.
     init?(of delivery: IncomingMessage, _ limits: JSONLimits) {
         guard let document = try? JSONDocument(delivery.body, limits: limits) else { return nil }
         let request = CloudEvent.request(in: document.root)

@@ -7,8 +7,8 @@ public import Telemetry
 /// A consumer of registration commands. It applies commands in batches to the store, publishes their events and
 /// replies, and acknowledges them. It also performs the maintenance of the store.
 ///
-/// Like a lane, the consumer uses one connection to consume and another to publish. While the store accepts no changes,
-/// or the broker no events, the consumer stops consuming.
+/// The consumer uses one connection to consume and another to publish, as a lane does. The consumer pauses while the
+/// store accepts no changes, or while an event or a dead letter cannot be published.
 ///
 /// `@unchecked Sendable`: loop-bound.
 public final class RegistrationConsumer: @unchecked Sendable {
@@ -43,19 +43,18 @@ public final class RegistrationConsumer: @unchecked Sendable {
     private var consumer: Consumer { intake.consumer }
     private var publisher: Publisher { intake.publisher }
 
-    /// Creates a consumer. To be called on the loop's thread.
+    /// Creates a consumer. Call this on the loop's thread.
     ///
     /// - Parameters:
     ///   - consuming: The connection for commands.
     ///   - publishing: The connection for events, replies and dead letters.
     ///   - writer: The connection to the store, on the loop of `consuming`. The consumer starts and closes all three
     ///     connections.
-    ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil to allow direct
-    ///     reply-to only.
+    ///   - replyPrefix: Prefix of the names of queues that may receive replies; nil to permit only direct reply-to.
     ///   - devicesPerUserMax: Maximum number of registrations of a user in an app.
     ///   - worker: The host, process and version of the worker, for operators.
     ///   - completeRemedy: A function that completes the commands in a remedy, as in `LaneConfiguration`.
-    ///   - environment: Returns the environment of a command, or throws its violation.
+    ///   - environment: A function that returns the environment of a command, or throws the violation.
     public init(
         consuming: BrokerConnection, publishing: BrokerConnection, writer: RegistrationWriter, names: TopologyNames,
         replyPrefix: String?, devicesPerUserMax: Int, metrics: MetricsRegistry, log: Log, worker: String = "-",
@@ -97,7 +96,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
         maintenance.start()
     }
 
-    /// A handler that forwards deliveries to the intake, and status changes to the consumer.
+    /// A handler that forwards deliveries and channel losses to the intake, and status changes to the consumer.
     private final class CommandEvents: ConsumerHandler {
         private let registrations: RegistrationConsumer
 
@@ -110,7 +109,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
         override func statusChanged(_ status: BrokerStatus) { registrations.logOutages() }
     }
 
-    /// A handler that forwards status changes to the consumer, which logs outages.
+    /// A handler that forwards status changes to the consumer, and logs a refused user ID.
     private final class BrokerEvents: SessionHandler {
         private let registrations: RegistrationConsumer
 
@@ -129,7 +128,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
             consumers: [consumer.status], now: loop.now.monotonic, log)
     }
 
-    /// The present state of the consumer.
+    /// The current state of the consumer.
     public var status: Status {
         Status(
             isConsuming: consumer.status == .ready, isPublishing: publisher.status == .ready,

@@ -13,7 +13,7 @@ enum RegistrationMessages {
         return message
     }
 
-    /// Returns the reply to a command. Its publisher sets the destination.
+    /// Returns the reply to a command. `ReplyDelivery` sets the destination.
     static func reply(_ body: [UInt8], to properties: EchoedProperties) -> OutgoingMessage {
         OutgoingMessage(
             exchange: "", routingKey: "", body: body, messageID: properties.messageID ?? ReplyDelivery.noID,

@@ -8,14 +8,14 @@ import Telemetry
 ///
 /// Loop-bound.
 final class RegistrationMetrics {
-    /// Bounds for the number of commands in a batch.
+    /// Bucket bounds for the number of commands in a batch.
     private static let batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    /// The value of a label without a word.
+    /// The label value for an unknown or missing word or error class.
     private static let none = "-"
     static let invalid = "invalid"
     private static let suspendedWord =
         RegistrationEvent.Change.suspended(APNSRefusal(status: 0, reason: "", timestamp: 0)).word
-    /// The maximum age of a command, since a producer may set any timestamp.
+    /// The maximum reported age of a command. A limit is needed, since a producer may set any timestamp.
     private static let ageMillisecondsMax: Int64 = 30 * 86_400_000
 
     private struct Command: Hashable {
@@ -29,7 +29,7 @@ final class RegistrationMetrics {
         var errorClass: String?
     }
 
-    /// The age of the oldest unsettled command, in seconds.
+    /// The age of the oldest unacknowledged command, in seconds.
     private let age: Gauge
     private let isStoreUp: Gauge
     private let batchDuration: Histogram
@@ -75,8 +75,8 @@ final class RegistrationMetrics {
     /// Counts a command.
     ///
     /// - Parameters:
-    ///   - word: nil if the command has no valid word.
-    ///   - outcome: a `RegistrationReply` or ``invalid``.
+    ///   - word: the word of the command; nil if the command failed validation.
+    ///   - outcome: the raw value of a `RegistrationReply`, or ``invalid``.
     ///   - isWorkers: whether a worker published the command.
     func command(_ word: RegistrationCommand.Word?, _ outcome: String, isWorkers: Bool) {
         commands.add(Command(word: word, outcome: outcome, isWorkers: isWorkers))
@@ -84,7 +84,7 @@ final class RegistrationMetrics {
 
     /// Counts an event that the broker confirmed.
     func published(_ event: StoredEvent) {
-        // The store keeps only the text of an event.
+        // A stored event contains its word only in the JSON body.
         let word = (try? JSONDocument(event.body).root)?["event"]?.string
         events.add(word ?? Self.none)
         if word == Self.suspendedWord { suspended.add(event.app) }

@@ -2,11 +2,11 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// A queue of replies to commands, several of which are published at a time.
+/// A queue of replies to commands. It publishes up to `publishesMax` replies at the same time.
 ///
 /// `@unchecked Sendable`: loop-bound.
 final class ReplyQueue: @unchecked Sendable {
-    /// Maximum number of replies that are being published. A reply takes one or two round trips to the broker.
+    /// Maximum number of replies that are being published at the same time.
     static let publishesMax = 16
 
     private struct Entry {
@@ -17,7 +17,7 @@ final class ReplyQueue: @unchecked Sendable {
     private let loop: EventLoop
     private let admin: BrokerAdmin
     private let publishers: [ReplyPublisher]
-    /// The indices of the publishers without a reply.
+    /// The indices of the publishers that are publishing no reply.
     private var idle: [Int]
     private var waiting = FIFO<Entry>()
     private var isEnded = false
@@ -40,19 +40,20 @@ final class ReplyQueue: @unchecked Sendable {
 
     func start() { admin.start() }
 
-    /// The reason why a reply cannot be published; nil while replies are confirmed.
+    /// The reason why a reply is stuck; nil if no reply is stuck.
     var failure: String? { publishers.lazy.compactMap(\.failure).first }
 
     /// Publishes a reply.
     ///
-    /// - Parameter completed: Called when the reply is published, or no broker can accept it. Not called after `end`.
+    /// - Parameter completed: Called when the reply is published, or if no broker can accept it. Not called if `end`
+    ///   gives up the reply.
     func publish(_ reply: ReplyDelivery, _ completed: @escaping () -> Void) {
         waiting.append(Entry(reply: reply, completed: completed))
         guard let publisher = idle.popLast() else { return }
         Task(executorPreference: loop) { await self.publishWaiting(publisher) }
     }
 
-    /// Gives up all replies.
+    /// Gives up the waiting replies and the repeats of the others.
     func end() {
         isEnded = true
         waiting = FIFO()

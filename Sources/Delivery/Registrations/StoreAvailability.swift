@@ -1,15 +1,15 @@
 import EventLoop
 import Registrations
 
-/// Whether the store accepts work, from the reports of its writer and the ends of its work. Pure.
+/// The availability of the store, according to the reports of its writer and the outcomes of its work. Pure.
 struct StoreAvailability {
-    /// The time before work that failed is repeated while the writer is ready. Each further failure doubles the time,
-    /// up to `retryMillisecondsMax`.
+    /// The delay after a failure until the store accepts work again, if the writer remains ready. Each further failure
+    /// doubles the delay, up to `retryMillisecondsMax`.
     static let retryMilliseconds: Int64 = 1000
     static let retryMillisecondsMax: Int64 = 30_000
 
     private enum State {
-        /// The writer has not been ready. To: available, disconnected, ended.
+        /// The writer has not yet reported whether it is ready. To: available, disconnected, ended.
         case starting
         /// To: disconnected, failing, ended.
         case available
@@ -32,7 +32,7 @@ struct StoreAvailability {
         }
     }
 
-    /// The fault that prevents changes, also while the next work is tried; nil without a fault.
+    /// The fault that prevents changes; nil without a fault. The fault remains while new work shows whether it lasts.
     var fault: StoreFault? {
         switch state {
         case .starting, .available, .ended: nil
@@ -40,12 +40,12 @@ struct StoreAvailability {
         }
     }
 
-    /// The time at which work is to be tried again; nil if the writer decides, or the store accepts work.
+    /// The time at which the store accepts work again after a failure; nil if no such time is set.
     var retryAt: MonotonicTime? {
         if case .failing(_, let retryAt, _) = state { retryAt } else { nil }
     }
 
-    /// Handles a report of the writer: nil if the writer became ready.
+    /// Handles a report of the writer. `fault` is nil if the writer is ready.
     mutating func writerChanged(_ fault: StoreFault?) {
         if case .ended = state { return }
         state = fault.map { .disconnected($0) } ?? .available
@@ -63,7 +63,7 @@ struct StoreAvailability {
         switch state {
         // The writer reports when it is ready.
         case .starting, .disconnected, .ended: return
-        // Other work failed for the same reason.
+        // Other work has already failed.
         case .failing: return
         case .available: delay = Self.retryMilliseconds
         case .trying(_, let last): delay = min(last * 2, Self.retryMillisecondsMax)
@@ -71,7 +71,7 @@ struct StoreAvailability {
         state = .failing(fault, retryAt: now + .milliseconds(delay), delay: delay)
     }
 
-    /// Accepts work for a trial if `retryAt` has passed.
+    /// Accepts work again if `retryAt` has passed.
     mutating func retry(now: MonotonicTime) {
         guard case .failing(let fault, let retryAt, let delay) = state, retryAt <= now else { return }
         state = .trying(fault, delay: delay)

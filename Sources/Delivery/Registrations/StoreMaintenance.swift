@@ -1,8 +1,8 @@
 import EventLoop
 import Registrations
 
-/// The periodic work of the store that no command causes: expired registrations, old tombstones, and events that must
-/// be published.
+/// The periodic maintenance of the store. It ends expired registrations, deletes old tombstones, and publishes events
+/// that remain in the store.
 ///
 /// Loop-bound.
 final class StoreMaintenance {
@@ -20,7 +20,7 @@ final class StoreMaintenance {
 
     func start() { wait() }
 
-    /// Begins no further round.
+    /// Prevents further rounds.
     func stop() {
         isStopped = true
         timer.cancel()
@@ -38,7 +38,7 @@ final class StoreMaintenance {
         store.maintain(Round(rules: store.rules, by: self))
     }
 
-    /// A round that reports its end.
+    /// A round that reports its end to the `StoreMaintenance`.
     private final class Round: Maintenance {
         private let maintenance: StoreMaintenance
 
@@ -54,7 +54,7 @@ final class StoreMaintenance {
         override func failed(_ fault: StoreFault) { maintenance.failed(fault) }
     }
 
-    /// Publishes the claimed events. The next round follows at once if work remains.
+    /// Publishes and deletes the claimed events. Then begins the next round if work remains.
     private func completed(_ events: [StoredEvent], isComplete: Bool) {
         store.workEnded(nil)
         intake.relay(events) { [self] in

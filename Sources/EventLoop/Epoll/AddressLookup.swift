@@ -8,10 +8,12 @@ public final class AddressLookup {
     private var request: EpollLoop.NameRequest?
     private var completion: ((Result<[String], TransportError>) -> Void)?
 
-    /// Calls `completion` once on the loop, never from inside `init`, with the numeric addresses of `host`: at least
-    /// one, at most 16, in the order of the name service. A numeric address is its own result.
+    /// Starts the lookup. Calls `completion` once on the loop, never from inside `init`, with an error or with at most
+    /// 16 numeric addresses of `host`, in the order of the name service. If `host` is a numeric address, the result is
+    /// this address.
     ///
-    /// The name service may need seconds, and has its own limits. Not called after `cancel()` or the end of the loop.
+    /// The lookup may take seconds, and has no timeout of its own. `completion` is not called after `cancel()` or the
+    /// end of the loop.
     public init(loop: EpollLoop, host: String, completion: @escaping (Result<[String], TransportError>) -> Void) {
         self.loop = loop
         self.completion = completion
@@ -43,7 +45,8 @@ public final class AddressLookup {
 }
 
 extension SocketAddress {
-    /// The address without the port, with the zone of a link-local address; nil for a Unix socket.
+    /// The numeric address without the port, with the zone of a link-local address. nil for a Unix socket, or if
+    /// getnameinfo fails.
     fileprivate var numericHost: String? {
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let status = withPointer {

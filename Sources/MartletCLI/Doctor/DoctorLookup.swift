@@ -1,7 +1,7 @@
 import APNSProtocol
 import Registrations
 
-/// One lookup of a user that does not exist.
+/// One lookup of a user that is expected to have no registration.
 final class DoctorLookup: DeviceLookup {
     private let reader: RegistrationReader
     private var continuation: UnsafeContinuation<StoreFault?, Never>?
@@ -14,7 +14,7 @@ final class DoctorLookup: DeviceLookup {
     }
 
     /// Starts the reader, and performs the lookup once the reader is ready. Returns the first fault; nil if the store
-    /// has answered.
+    /// answers.
     func fault() async -> StoreFault? {
         await withUnsafeContinuation { continuation in
             self.continuation = continuation

@@ -6,8 +6,9 @@ import SQLite
 extension RegistrationsAccess {
     /// Reads a configuration.
     ///
-    /// - Parameter changesStore: false to read a SQLite store beside its worker.
-    /// - Throws: all mistakes in the configuration, or the missing section.
+    /// - Parameter changesStore: Whether the command changes the store. false opens a SQLite store read-only, so that
+    ///   its worker may run meanwhile.
+    /// - Throws: All mistakes in the configuration, or the missing section.
     init(_ configPath: String, changesStore: Bool) throws(ConfigurationError) {
         let configuration = try ConfigurationFile(configPath).worker()
         guard let settings = configuration.registrations else {
@@ -30,6 +31,6 @@ extension RegistrationsAccess {
     static func missingSection(_ configPath: String) -> ConfigurationError.Mistake {
         ConfigurationError.Mistake(
             path: configPath, position: nil,
-            message: "the section registrations is missing; it names the store and its key file")
+            message: "the section registrations is missing; add the section with store and keys_file")
     }
 }

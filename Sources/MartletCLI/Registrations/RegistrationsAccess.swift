@@ -6,16 +6,16 @@ import RegistrationTools
 import Registrations
 import Text
 
-/// The registration store of a configuration, and the apps whose registrations it may contain.
+/// The registration store and the apps of a configuration.
 struct RegistrationsAccess: Sendable {
     typealias Writer = @Sendable (EpollLoop) throws(StoreFault) -> RegistrationWriter
 
     let configPath: String
     /// Maximum number of registrations of a user in an app.
     let devicesPerUserMax: Int
-    /// The environments of each app; the first one is the default.
+    /// The environments of each app, by bundle ID. The first environment is the default.
     private let environments: [String: [APNSEnvironment]]
-    /// Returns a connection to the store, which has not started.
+    /// Creates a connection to the store, without starting the connection.
     let writer: Writer
 
     init(
@@ -26,7 +26,9 @@ struct RegistrationsAccess: Sendable {
         (self.environments, self.writer) = (environments, writer)
     }
 
-    /// The violation of a line whose app is not configured, or does not have the environment.
+    /// Returns the named environment of an app, or the default environment if `named` is nil.
+    ///
+    /// - Throws: The violation if the configuration lacks the app or its environment.
     func environment(
         of app: String, _ named: APNSEnvironment?
     ) throws(CommandViolation) -> APNSEnvironment {
@@ -42,7 +44,7 @@ struct RegistrationsAccess: Sendable {
         return named
     }
 
-    /// Prints the reason why the store did not do its work. Returns its exit code.
+    /// Prints a fault of the store with its remedy. Returns the exit code.
     func report(_ fault: StoreFault) -> ExitCode {
         let remedy =
             fault.errorClass == StoreSession.inUseClass

@@ -6,16 +6,16 @@ import RegistrationTools
 import Registrations
 import Text
 
-/// A command on the registration store that a configuration names.
+/// A command that uses the registration store of a configuration.
 protocol RegistrationsCommand: ConfiguredCommand {
-    /// Whether the command changes the store. Other commands may run beside the worker of a SQLite store.
+    /// Whether the command changes the store. A command that only reads a SQLite store may run beside its worker.
     static var changesStore: Bool { get }
 
     var configPath: String { get }
     /// The users that the command concerns. They are read before the store is opened, since standard input may block.
     var users: UserChoice { get }
 
-    /// Runs the command on the loop, with an open store.
+    /// Runs the command on the loop. The store is open if the command uses it.
     func execute(_ task: RegistrationsTask) async -> ExitCode
 }
 
@@ -33,9 +33,10 @@ extension RegistrationsCommand {
 }
 
 extension RegistrationsAccess {
-    /// Opens the store on a new loop, and runs `body`. Prints the reason if the store cannot be opened.
+    /// Runs `body` on a new loop, with an open store if `opensStore` is true. Prints the reason if the store cannot be
+    /// opened.
     ///
-    /// - Returns: the exit code of `body`, or of the failure.
+    /// - Returns: The exit code of `body`, or of the failure.
     fileprivate func run(
         _ users: [String], opensStore: Bool, _ body: @escaping @Sendable (RegistrationsTask) async -> ExitCode
     ) -> ExitCode {

@@ -9,7 +9,7 @@ struct RegistrationsCountCommand: RegistrationsCommand {
         path: ["registrations", "count"],
         summary: "Count registrations in groups, largest first.",
         discussion: """
-            Read all live registrations, suspended ones included. The age is the time since the app last registered.
+            Count live registrations, also suspended and expired ones. The age is the time since registered_at.
 
             \(RegistrationsText.exitCodes)
             """,

@@ -3,15 +3,15 @@ import RegistrationTools
 import Registrations
 import Text
 
-/// The command that ends the suspensions of an app.
+/// The command that ends the suspensions of an app's registrations.
 struct RegistrationsUnsuspendCommand: RegistrationsCommand {
     static let syntax = CommandSyntax(
         path: ["registrations", "unsuspend"],
-        summary: "Send to an app's suspended registrations again.",
+        summary: "End the suspension of an app's registrations.",
         discussion: """
-            APNs' responses BadDeviceToken and DeviceTokenNotForTopic on three days suspend a registration. Run this command
-            after you have corrected the cause, such as a wrong environment or topic. It deletes all suspicions of the app,
-            while workers run.
+            Three responses BadDeviceToken or DeviceTokenNotForTopic of APNs, each a day or more after the last, suspend
+            a registration. Run this command after you have corrected the cause, such as a wrong environment or topic.
+            It deletes all suspicions of the app's registrations. Workers of a PostgreSQL store may run meanwhile.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,
@@ -44,9 +44,9 @@ struct RegistrationsRekeyCommand: RegistrationsCommand {
         path: ["registrations", "rekey"],
         summary: "Encrypt registrations with the newest data key.",
         discussion: """
-            First add a data key with `registrations keys --add`, copy the key file to all workers, and reload them. Then
-            run this command, while workers run. Afterwards, delete the old data key from the file. The index key cannot be
-            changed: rows are found by its hashes.
+            First add a data key with `registrations keys --add`, copy the key file to all workers, and reload them.
+            Then run this command. Workers of a PostgreSQL store may run meanwhile. Afterwards, delete the old data key
+            from the file. The index key cannot be changed, since the store finds rows by its hashes.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,
@@ -113,7 +113,7 @@ extension OptionSyntax {
 }
 
 extension Registration.Key {
-    /// Reads `--from`; nil without it.
+    /// Reads the option `--from`. Returns nil if the option is missing.
     fileprivate init?(_ parsed: ParsedArguments) throws(UsageError) {
         guard let text = parsed.options["from"] else { return nil }
         guard let key = Registration.Key(text) else {

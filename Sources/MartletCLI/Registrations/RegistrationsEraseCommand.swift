@@ -3,17 +3,17 @@ import RegistrationTools
 import Registrations
 import Text
 
-/// The command that erases the registrations of a user.
+/// The command that erases the registrations of users.
 struct RegistrationsEraseCommand: RegistrationsCommand {
     static let syntax = CommandSyntax(
         path: ["registrations", "erase"],
         summary: "Erase all registrations of a user, as a privacy request demands.",
         discussion: """
-            Print one line of JSON per user, with what was erased, for the record of the request. Device tokens are
-            shortened. A keyed hash of the user remains, so that registrations from before the erasure have no effect, also
-            those of a later import. A registration after the erasure counts again: delete the user at the producer first.
-            Workers publish an event for each erased registration after a minute. Exports, backups and the producer's data
-            are not changed.
+            Print one line of JSON per user, with the erased registrations, as a record of the request. Device tokens
+            are shortened unless --reveal is given. A keyed hash of the user remains. Registrations from before the
+            erasure therefore have no effect, not even in a later import. A registration after the erasure is stored
+            again: delete the user at the producer first. Workers later publish an event for each erased registration.
+            Exports, backups and the producer's data are not changed.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,

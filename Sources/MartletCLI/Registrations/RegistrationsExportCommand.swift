@@ -4,15 +4,15 @@ import RegistrationTools
 import Registrations
 import Text
 
-/// The command that writes registrations to a file.
+/// The command that writes registrations to a file or to standard output.
 struct RegistrationsExportCommand: RegistrationsCommand {
     static let syntax = CommandSyntax(
         path: ["registrations", "export"],
         summary: "Write registrations as JSON lines, in the format of `import`.",
         discussion: """
-            Write live registrations, with whole device tokens and users. A new file gets mode 0600 and must not exist.
-            Without --output, write to standard output; on a terminal only with --reveal. The export contains no ends of
-            registrations and no refusals of APNs.
+            Write live registrations, also suspended and expired ones, with complete device tokens and users. The file
+            must not exist, and gets mode 0600. Without --output, write to standard output; a terminal requires
+            --reveal. The export omits ended registrations and APNs' refusals.
 
             \(RegistrationsText.exitCodes)
             """,
@@ -26,7 +26,7 @@ struct RegistrationsExportCommand: RegistrationsCommand {
     let configPath: String
     let users: UserChoice
     let app: String?
-    /// `-` is standard output.
+    /// The path of the file; `-` is standard output.
     let output: String
     let reveals: Bool
 
@@ -41,8 +41,8 @@ struct RegistrationsExportCommand: RegistrationsCommand {
     func execute(_ task: RegistrationsTask) async -> ExitCode {
         guard output != "-" || reveals || !Terminal.output.isTerminal else {
             Terminal.error.line(
-                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and users"
-            )
+                "martlet: standard output is a terminal; pass --output FILE, or --reveal to print device tokens and "
+                    + "users")
             return .usage
         }
         do throws(ReferenceResolver.ReadFailure) {
@@ -93,9 +93,9 @@ struct RegistrationsExportCommand: RegistrationsCommand {
         return unreadable == 0 ? .success : .failed
     }
 
-    /// Prints that the file is incomplete. Returns the exit code.
+    /// Prints that the file is incomplete, unless the output is standard output. Returns `code`.
     private func incomplete(_ code: ExitCode) -> ExitCode {
-        if output != "-" { Terminal.error.line("martlet: \(output) is incomplete: delete it".printable) }
+        if output != "-" { Terminal.error.line("martlet: \(output) is incomplete; delete the file".printable) }
         return code
     }
 }

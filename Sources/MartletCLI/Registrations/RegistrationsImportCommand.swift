@@ -10,15 +10,15 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         path: ["registrations", "import"],
         summary: "Store the registrations of a file.",
         discussion: """
-            FILE is CSV with a header line, or has one JSON object per line, with the members of the register command: app,
-            user, device_token and registered_at; if known, environment, kind, scope, device_id, platform, expires_at and
-            shared. Times are UNIX milliseconds, in CSV also times such as 2026-11-29T17:00:00Z. An import follows the rules
-            of the command: a registration that is older than the stored one, or than an end, changes nothing. Its age is
-            not limited.
-            Lines that are refused go to FILE.rejects, with line number and reason. The progress is in FILE.checkpoint; after
-            an interruption or a failure, continue with --resume. An import that is repeated changes nothing. FILE may be -
-            for standard input: rejects are then printed, and there is no checkpoint.
-            Workers publish the events of moved and replaced registrations after a minute.
+            FILE is CSV with a header line, or has one JSON object per line, with the members of the register command:
+            app, user, device_token and registered_at; if known, environment, kind, scope, device_id, platform,
+            expires_at and shared. Times are UNIX milliseconds, in CSV also times such as 2026-11-29T17:00:00Z. An
+            import follows the rules of the command: a registration that is older than the stored one, or than an end,
+            changes nothing. The age of registrations is not limited.
+            Refused lines go to FILE.rejects, with line number and reason. The progress is in FILE.checkpoint; after an
+            interruption or a failure, continue with --resume. A repeated import changes nothing. FILE may be - for
+            standard input: rejects are then printed, and there is no checkpoint.
+            Workers later publish the events of the import, such as moved and replaced.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,
@@ -28,8 +28,8 @@ struct RegistrationsImportCommand: RegistrationsCommand {
             OptionSyntax(name: "dry-run", help: "only check the file; write FILE.rejects"),
             OptionSyntax(
                 name: "registered-at", value: "TIME",
-                help: "time of lines without registered_at; must be before all of them, since a 410 of APNs does not "
-                    + "end registrations that are newer"),
+                help: "time of lines without registered_at; must not be later than their registrations, since a 410 "
+                    + "response of APNs does not end newer ones"),
             OptionSyntax(name: "resume", help: "continue after the lines that FILE.checkpoint covers"),
             .json,
         ])
@@ -87,7 +87,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         return code == .success && work.counts.rejectedCount > 0 ? .failed : code
     }
 
-    /// Prints the reason of an import that is incomplete, and the command that continues it.
+    /// Prints why an import is incomplete and, if it can continue, the command for that. Returns the exit code.
     private func report(_ end: RegistrationImport.End, _ task: RegistrationsTask) -> ExitCode {
         let code: ExitCode
         switch end {

@@ -8,10 +8,10 @@ struct RegistrationsKeysCommand: Command {
         path: ["registrations", "keys"],
         summary: "Create a key file for registrations, or add a data key to one.",
         discussion: """
-            The file gets mode 0640; make the workers' group its group. It must not exist. Keep a copy apart from the
-            backups of the store: without its keys, no registration can be read. The index key cannot be changed later.
-            With --add, the file must exist. Copy it to all workers before the first one reloads it: a worker without the
-            new key cannot read what others write. Then run `martlet registrations rekey`.
+            The file must not exist. It gets mode 0640; set its group to the workers' group. Keep a copy apart from the
+            backups of the store: without the keys, no registration can be read. The index key cannot be changed later.
+            With --add, the file must exist. Copy it to all workers before the first worker reloads: a worker without
+            the new key cannot read the registrations that other workers write. Then run `martlet registrations rekey`.
             """,
         operands: "FILE", options: [OptionSyntax(name: "add", help: "add a data key to the file")])
 

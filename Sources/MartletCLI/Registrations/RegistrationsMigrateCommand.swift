@@ -13,23 +13,24 @@ struct RegistrationsMigrateCommand: ConfiguredCommand {
         path: ["registrations", "migrate"],
         summary: "Create or update the schema of a PostgreSQL store.",
         discussion: """
-            Connect as the user that owns the schema, which --url names; the worker's user of registrations.store needs no
-            right to change it. Give the worker's user its rights. Steps only add, and indexes are created while workers
-            run, so migrate before you start workers of a new version. The command may be repeated; a step that is
-            complete is not repeated. A SQLite store needs no migration: its worker creates and updates the file.
+            Connect as the owner of the schema, which --url names. With --url, also grant the rights of a worker to the
+            user of registrations.store; this user needs no right to change the schema. Steps only add to the schema,
+            and workers may run meanwhile: migrate before you start workers of a new version. The command may be
+            repeated; it omits completed steps. A SQLite store needs no migration: its worker creates and updates the
+            file.
 
-            Exit code 0: the schema is current, 1: refused by the database, or --check finds another version,
+            Exit code 0: the schema is current, 1: the database refused a step, or --check found an unsuitable version,
             3: the database is unreachable.
             """,
         options: [
             .config(isRequired: true),
             OptionSyntax(
                 name: "url", value: "URL",
-                help: "PostgreSQL URL with the owner of the schema (default: registrations.store); may not contain a "
+                help: "PostgreSQL URL with the owner of the schema (default: registrations.store); must not contain a "
                     + "password"),
             OptionSyntax(
                 name: "password-file", value: "FILE",
-                help: "file with the owner's password (default: registrations.password_file without --url)"),
+                help: "file with the owner's password (default without --url: registrations.password_file)"),
             OptionSyntax(name: "check", help: "only compare the schema with this version of Martlet"),
             OptionSyntax(name: "print", help: "only print the SQL of all steps, for psql"),
             .json,
@@ -112,7 +113,7 @@ extension RegistrationsMigrateCommand {
         } else if let fault {
             Terminal.error.line("martlet: \(commands.completed(fault.sentence))".printable)
         } else {
-            Terminal.output.line("the schema has version \(found.version), as required")
+            Terminal.output.line("the schema has version \(found.version), which this version of Martlet can use")
         }
         return fault == nil ? .success : .failed
     }
@@ -126,7 +127,7 @@ extension RegistrationsMigrateCommand {
             Terminal.output.line(
                 before.version == after
                     ? "the schema already has version \(after)"
-                    : "the schema has version \(after), before: \(before.version)")
+                    : "migrated the schema from version \(before.version) to version \(after)")
         }
         return .success
     }

@@ -3,13 +3,14 @@ import EventLoop
 import RegistrationTools
 import Registrations
 
-/// The command that shows the registrations of a user.
+/// The command that shows the registrations of users.
 struct RegistrationsShowCommand: RegistrationsCommand {
     static let syntax = CommandSyntax(
         path: ["registrations", "show"],
         summary: "Show the registrations of a user.",
         discussion: """
-            Print live registrations, also suspended and expired ones. Device tokens are shortened.
+            Print live registrations, also suspended and expired ones. Device tokens are shortened unless --reveal is
+            given.
 
             \(RegistrationsText.exitCodes)
             """,

@@ -5,7 +5,7 @@ import RegistrationTools
 import Registrations
 import Text
 
-/// What a command on registrations needs while it runs: the store, the loop, and the signals. Loop-bound.
+/// The store, the loop and the signals of a running command on registrations. Loop-bound.
 final class RegistrationsTask {
     let access: RegistrationsAccess
     /// The users that the command concerns.
@@ -14,7 +14,7 @@ final class RegistrationsTask {
     let store: StoreSession
     let interruption: Interruption
 
-    /// - Throws: the reason why the store cannot be used.
+    /// - Throws: The reason why the store cannot be used.
     init(
         _ access: RegistrationsAccess, of users: [String], on loop: EpollLoop, _ interruption: Interruption
     ) throws(StoreFault) {
@@ -24,10 +24,11 @@ final class RegistrationsTask {
             isStopped: { interruption.code != nil })
     }
 
-    /// Prints the reason of a failure. Returns its exit code.
+    /// Prints a fault, unless a signal has interrupted the command. Returns the exit code.
     func report(_ fault: StoreFault) -> ExitCode { interruption.code ?? access.report(fault) }
 
-    /// Reads registrations in pages until all are read or a signal arrives. Returns an exit code after a failure.
+    /// Reads registrations in pages until all are read, `body` returns false, or a signal arrives. Returns the exit
+    /// code after a failure or a signal; otherwise nil.
     func read(_ filter: RegistrationPage.Filter, _ body: ([Registration]) async -> Bool) async -> ExitCode? {
         do throws(StoreFault) {
             try await store.read(filter) { page in interruption.code == nil ? await body(page) : false }

@@ -4,11 +4,11 @@ import JSON
 import RegistrationTools
 import Registrations
 
-/// The formats of registrations: tables and JSON. Device tokens are shortened unless `reveals` is set.
+/// The output of commands on registrations, as tables and JSON. Device tokens are shortened unless `reveals` is true.
 enum RegistrationsText {
-    /// Help that all commands on the store share.
+    /// Help about the exit codes of commands that use the store.
     static let exitCodes = """
-        Exit code 0: done, 1: refused by the store, or incomplete, 3: the store is unreachable.
+        Exit code 0: done, 1: failed or incomplete, 3: the store is unreachable.
         """
 
     /// Help of the commands that change a store.
@@ -27,9 +27,9 @@ enum RegistrationsText {
     /// Returns a table with one row for each registration.
     ///
     /// - Parameters:
-    ///   - hasUsers: whether a column has the users.
-    ///   - now: UNIX milliseconds.
-    ///   - width: columns of the window; nil for no limit.
+    ///   - hasUsers: whether the table has a column of users.
+    ///   - now: the current time in UNIX milliseconds.
+    ///   - width: the width of the window in columns; nil for no limit.
     static func table(
         _ registrations: [Registration], hasUsers: Bool, reveals: Bool, now: Int64, width: Int? = nil
     ) -> String {
@@ -69,7 +69,7 @@ enum RegistrationsText {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Returns a table with one row for each group, and a line with the number of registrations.
+    /// Returns a table with one row for each group, and a last line with the totals.
     static func table(_ groups: RegistrationGroups) -> String {
         let rows = groups.sorted.map { ["\($0.count)", "\($0.suspendedCount)"] + $0.values }
         let titles = ["COUNT", "SUSPENDED"] + groups.keys.map { $0.rawValue.uppercased() }
@@ -122,7 +122,7 @@ enum RegistrationsText {
         return event
     }
 
-    /// The summary of an import.
+    /// Returns the summary of an import as JSON.
     static func json(_ counts: ImportCounts, lastLine: Int) -> String {
         var json = JSONWriter()
         json.beginObject()
@@ -135,7 +135,7 @@ enum RegistrationsText {
 
     static func printUnreadable(_ count: Int) {
         Terminal.error.line(
-            "martlet: \(count) registrations could not be decrypted: check whether keys_file has all their data keys")
+            "martlet: cannot decrypt \(count) registrations; check whether keys_file has all their data keys")
     }
 
     private static func shown(_ token: String, reveals: Bool) -> String {
@@ -144,7 +144,7 @@ enum RegistrationsText {
 }
 
 extension Registration {
-    /// The state in tables and JSON.
+    /// Returns the word for the state in tables and JSON.
     fileprivate func stateWord(now: Int64) -> String {
         guard let details else { return "ended" }
         if details.identity == nil { return "unreadable" }

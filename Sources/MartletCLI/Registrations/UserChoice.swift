@@ -6,7 +6,7 @@ import Text
 enum UserChoice: Equatable, Sendable {
     case none
     case user(String)
-    /// `-` is standard input.
+    /// The path of a file with one user per line; `-` is standard input.
     case file(String)
 
     private static let fileBytesMax = 1 << 20
@@ -26,7 +26,7 @@ enum UserChoice: Equatable, Sendable {
     /// Whether the users come from standard input, which then cannot answer a question.
     var isStandardInput: Bool { self == .file("-") }
 
-    /// Returns the users, without duplicates; nil after an error line.
+    /// Returns the users without duplicates. If the file cannot be read, prints the reason and returns nil.
     func users() -> [String]? {
         switch self {
         case .none: return []
@@ -35,7 +35,7 @@ enum UserChoice: Equatable, Sendable {
             do throws(ReferenceResolver.ReadFailure) {
                 let bytes = try FileReader.bytes(of: path, bytesMax: Self.fileBytesMax, allowsStandardInput: true)
                 guard let users = Self.users(in: bytes) else {
-                    throw ReferenceResolver.ReadFailure(reason: "not valid UTF-8, or without a user")
+                    throw ReferenceResolver.ReadFailure(reason: "it is not valid UTF-8, or contains no user")
                 }
                 return users
             } catch {
@@ -46,7 +46,7 @@ enum UserChoice: Equatable, Sendable {
         }
     }
 
-    /// Returns the lines of a file, without empty ones and duplicates; nil if the file is not UTF-8 or has no line.
+    /// Returns the lines of a file without empty lines and duplicates; nil if the file is not UTF-8 or has no text.
     static func users(in bytes: [UInt8]) -> [String]? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var known: Set<String> = []

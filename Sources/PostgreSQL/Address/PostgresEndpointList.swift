@@ -1,24 +1,25 @@
 /// The servers of one database, and how to connect to them.
 public struct PostgresEndpointList: Sendable, Hashable {
-    /// How connections are protected. There is nothing between: a weaker mode of TLS does not identify the server.
+    /// The protection of connections. Weaker modes of TLS are not supported, since they do not identify the server.
     public enum Security: Sendable, Hashable {
-        /// No TLS. Only for servers on this machine.
+        /// No TLS, which is permitted only for servers on this machine.
         case none
-        /// TLS with the server's name in a certificate of an authority in this PEM file (`sslmode=verify-full`).
+        /// TLS that verifies the server's name and certificate (`sslmode=verify-full`). The PEM file contains the
+        /// trusted certificate authorities.
         case verifyFull(rootCertificate: String)
     }
 
-    /// Maximum hosts of a list.
+    /// Maximum number of hosts of a list.
     public static let hostsMax = 16
 
-    /// In the order of the attempts: at least one, at most `hostsMax`.
+    /// From 1 to `hostsMax` hosts, in the order of the first attempts.
     public let hosts: [PostgresHost]
     public let user: String
     public let database: String
     public let security: Security
 
-    /// - Throws: ``PostgresError`` of code `invalidURL` if there is no host, or more than `hostsMax`; if user or
-    ///   database is empty; or if a host on another machine has no TLS.
+    /// - Throws: ``PostgresError`` of code `invalidURL` if `hosts` is empty or has more than `hostsMax` hosts, or
+    ///   if `user` or `database` is empty. Also if `security` is `none` and a host is on another machine.
     public init(
         hosts: [PostgresHost], user: String, database: String, security: Security
     ) throws(PostgresError) {

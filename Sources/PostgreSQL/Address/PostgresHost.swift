@@ -1,10 +1,10 @@
 public import EventLoop
 
-/// The address of a server.
+/// The address of a PostgreSQL server.
 public enum PostgresHost: Sendable, Hashable, CustomStringConvertible {
     /// A host name or numeric address, and a port.
     case tcp(Endpoint)
-    /// The folder of a Unix socket, and the port in its name.
+    /// The folder of a Unix socket, and the port in the socket's name.
     case socket(directory: String, port: UInt16)
 
     /// Whether connections to the host stay on this machine.

@@ -1,4 +1,4 @@
-/// A password. Its descriptions do not contain it.
+/// The password of a PostgreSQL user. Descriptions and mirrors of the value do not contain the password.
 public struct PostgresPassword: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -13,6 +13,6 @@ public struct PostgresPassword: Sendable, Hashable, CustomStringConvertible, Cus
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// Provides the password of each connection attempt; nil for none. Called on the connection's loop, so it must return
-/// at once. After the password has changed, the next attempt uses the new one.
+/// A function that returns the password for each connection attempt; nil for none. It is called on the connection's
+/// loop, so it must return immediately.
 public typealias PostgresPasswordSource = @Sendable () -> PostgresPassword?

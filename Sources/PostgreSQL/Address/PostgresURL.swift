@@ -5,17 +5,17 @@ import EventLoop
 ///     postgresql://martlet@db1.example.com,db2.example.com:5433/push?sslrootcert=/etc/martlet/db-ca.pem
 ///     postgresql://martlet@/push?host=/run/postgresql
 ///
-/// `sslmode` is `verify-full`, or `disable` for servers on this machine. Without it, TLS is used unless all servers are
-/// on this machine. A password is not part of the URL: the caller provides it for each connection.
+/// `sslmode` is `verify-full`, or `disable` for servers on this machine. Without `sslmode`, TLS is used if a server is
+/// on another machine or if `sslrootcert` is present. The URL must not contain a password.
 public struct PostgresURL: Sendable, Hashable {
     public static let standardPort: UInt16 = 5432
-    /// The authorities that Debian and its relatives trust: the default of `sslrootcert`.
+    /// The default of `sslrootcert`: the file of the certificate authorities that Debian trusts.
     public static let systemRootCertificate = "/etc/ssl/certs/ca-certificates.crt"
 
     public let endpoints: PostgresEndpointList
 
-    /// - Throws: ``PostgresError`` of code `invalidURL`. The message never quotes the URL, which may contain a
-    ///   password.
+    /// - Throws: ``PostgresError`` of code `invalidURL`. The message quotes at most a host, since the URL may
+    ///   contain a password.
     public init(_ text: String) throws(PostgresError) {
         guard let scheme = ["postgresql://", "postgres://"].first(where: { text.hasPrefix($0) }) else {
             throw Self.invalid("must begin with postgresql://")
@@ -24,7 +24,7 @@ public struct PostgresURL: Sendable, Hashable {
         var rest = text.dropFirst(scheme.count)
         let query = Self.cut(&rest, from: "?")
         let path = Self.cut(&rest, from: "/")
-        guard let at = rest.lastIndex(of: "@") else { throw Self.invalid("has no user before @") }
+        guard let at = rest.lastIndex(of: "@") else { throw Self.invalid("has no user before the host") }
         guard !rest[..<at].contains(":") else {
             throw Self.invalid("contains a password; write the password to a separate file")
         }
@@ -54,9 +54,10 @@ public struct PostgresURL: Sendable, Hashable {
 
     private static func hosts(_ authority: Substring, socket: String?) throws(PostgresError) -> [PostgresHost] {
         if let socket {
-            // As in libpq, the port of a socket follows a host that is empty.
+            // As in libpq, the port of a socket follows an empty host.
             guard authority.isEmpty || authority.hasPrefix(":"), socket.hasPrefix("/") else {
-                throw invalid("has a query parameter host that is not the folder of a Unix socket, or another host")
+                throw invalid(
+                    "has an invalid query parameter host; use the absolute path of a socket folder, and no other host")
             }
             return [.socket(directory: socket, port: try port(authority.dropFirst()))]
         }
@@ -104,7 +105,8 @@ public struct PostgresURL: Sendable, Hashable {
         }
     }
 
-    /// Removes the text from the first `separator` on, and returns it without the separator.
+    /// Removes the text from the first `separator` on. Returns the removed text without the separator; nil if `text`
+    /// contains no separator.
     private static func cut(_ text: inout Substring, from separator: Character) -> Substring? {
         guard let index = text.firstIndex(of: separator) else { return nil }
         defer { text = text[..<index] }

@@ -8,8 +8,8 @@ import Registrations
 import Text
 
 extension DoctorCheck {
-    /// The check that the store of device registrations answers a lookup, and that the rights of the PostgreSQL user
-    /// are those of a worker. Changes nothing. Without a store there is nothing to check.
+    /// The check of the store of device registrations. It reads the version of a PostgreSQL server and the rights of
+    /// the user, then performs a lookup. It returns no line if the configuration names no store.
     static let registrations = DoctorCheck(name: "registrations", secondsMax: 20) { context, loop, findings in
         guard let configuration = context.configuration, let settings = configuration.registrations else { return [] }
         switch settings.store {
@@ -22,17 +22,17 @@ extension DoctorCheck {
         return [await answer(of: settings, apps: configuration.apps, on: loop)]
     }
 
-    /// Returns the line about a file that does not exist yet; nil if it exists.
+    /// Returns a line if the file of a SQLite store does not exist; nil if the file exists.
     static func missingFile(_ path: String) -> DoctorLine? {
         guard access(path, F_OK) != 0 else { return nil }
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
             return .failure(
-                "registrations", "\(path): this user cannot create the file in its folder",
-                remedy: "install -d -m 0750 -o martlet -g martlet \(Shell.quoted(folder)), or run martlet doctor as "
-                    + "the worker's user")
+                "registrations", "cannot create \(path): this user cannot write to its folder",
+                remedy: "run martlet doctor as the worker's user, or run: install -d -m 0750 -o martlet -g martlet "
+                    + Shell.quoted(folder))
         }
-        return .unseen("registrations", "\(path) does not exist yet", remedy: "a worker creates it when it starts")
+        return .unseen("registrations", "\(path) does not exist yet", remedy: "start a worker, which creates the file")
     }
 
     private static func rights(
@@ -57,7 +57,7 @@ extension DoctorCheck {
             lines.append(
                 .failure(
                     "registrations", "the user of registrations.store lacks \(inspection.missingRights)",
-                    remedy: "run martlet registrations migrate as the owner of the schema"))
+                    remedy: "run martlet registrations migrate --url URL, where URL names the owner of the schema"))
         }
         if inspection.mayChangeSchema {
             lines.append(
@@ -67,7 +67,7 @@ extension DoctorCheck {
         }
         guard lines.isEmpty else { return lines }
         return [
-            .ok("registrations", "PostgreSQL \(inspection.serverVersionText), with exactly the rights of a worker")
+            .ok("registrations", "PostgreSQL \(inspection.serverVersionText), with the rights of a worker")
         ]
     }
 
@@ -89,7 +89,7 @@ extension DoctorCheck {
         }
     }
 
-    /// Returns the line of a fault, whose sentence ends with the remedy.
+    /// Returns the line of a fault. The remedy follows the first semicolon of the sentence.
     private static func line(of fault: StoreFault) -> DoctorLine {
         let parts = fault.sentence.split(separator: "; ", maxSplits: 1).map(String.init)
         let remedy = parts.count > 1 ? parts[1] : "check registrations.store"
