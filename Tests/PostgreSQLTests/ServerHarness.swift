@@ -21,7 +21,7 @@ extension Trait where Self == PostgresServerTrait {
     static var postgres: Self { Self() }
 }
 
-/// Calls `body` with a server, and ends the server.
+/// Calls `body` with a new server, and ends the server.
 func withServer(
     certificate: IssuedCertificate? = nil, settings: [String] = [],
     _ body: (PrivatePostgres) async throws -> Void
