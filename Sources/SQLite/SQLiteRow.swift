@@ -39,7 +39,9 @@ public struct SQLiteRow: ~Copyable {
         let count = martlet_sqlite_column_bytes(statement, Int32(column))
         guard let bytes else { throw Self.noMemory }
         let text = String(validating: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
-        guard let text else { throw SQLiteError(.value, "cannot read column \(column) of a row: the text is not UTF-8") }
+        guard let text else {
+            throw SQLiteError(.value, "cannot read column \(column) of a row: the text is not UTF-8")
+        }
         return text
     }
 

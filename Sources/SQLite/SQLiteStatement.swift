@@ -82,7 +82,9 @@ public final class SQLiteStatement {
     }
 
     private func bind(_ value: () -> Int32) {
-        guard case .binding(let first) = state else { preconditionFailure("cannot bind a value: the statement is running") }
+        guard case .binding(let first) = state else {
+            preconditionFailure("cannot bind a value: the statement is running")
+        }
         _ = connection.open
         let result = value()
         precondition(result != SQLITE_RANGE, "cannot bind a value: the statement has no such parameter")
@@ -122,7 +124,9 @@ public final class SQLiteStatement {
     }
 
     private func begin() throws(SQLiteError) {
-        guard case .binding(let result) = state else { preconditionFailure("cannot run the statement: it is already running") }
+        guard case .binding(let result) = state else {
+            preconditionFailure("cannot run the statement: it is already running")
+        }
         _ = connection.open
         state = .running
         guard result == SQLITE_OK else { throw connection.error(result) }

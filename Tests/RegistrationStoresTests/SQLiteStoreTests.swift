@@ -212,7 +212,7 @@ import Testing
             let bytes = try Files.bytes(of: directory.file(name))
             hasApp = hasApp || bytes.contains(Array(RegistrationModel.app.utf8))
             for secret in secrets {
-                // Each Unicode scalar stands for one byte.
+                // Each Unicode scalar represents one byte.
                 let pattern = secret.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
                 #expect(!bytes.contains(pattern), "\(name)")
             }

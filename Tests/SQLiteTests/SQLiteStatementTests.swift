@@ -184,7 +184,7 @@ import Testing
     @Test func aTooLargeValueIsReportedByTheRun() throws {
         try withFile { file in
             let insertion = try Self.insertion(file)
-            // SQLite's limit is 1 GB. It refuses the length before it reads the bytes.
+            // SQLite's default limit is 1 GB. SQLite checks the length before it reads the bytes.
             var byte: UInt8 = 0
             withUnsafeMutableBytes(of: &byte) { bytes in
                 let tooLarge = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 2_000_000_000)
