@@ -2,8 +2,8 @@ import Glibc
 
 /// The lock that permits one writer of a database. It is held while the value exists.
 ///
-/// The lock is on a file beside the database, which contains the ID of the writer's process. The database itself has no
-/// such lock: closing a descriptor of the database would end SQLite's own locks. The lock file remains. A process that
+/// The lock is on a separate file, which contains the ID of the writer's process. The database itself has no such lock,
+/// because closing a descriptor of the database would end SQLite's own locks. The lock file remains. A process that
 /// deleted it could delete the lock file of another process.
 struct SQLiteWriterLock: ~Copyable {
     private static let digitsMax = 20

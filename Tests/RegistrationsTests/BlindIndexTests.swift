@@ -19,7 +19,7 @@ import Testing
         TokenAddress(app: app, environment: environment, kind: kind, scope: scope, token: token)
     }
 
-    /// Other keys would make every row of a store unreachable. The expected keys were computed with Python's `hmac`.
+    /// Changed keys would make every row of a store unreachable. The expected keys were computed with Python's `hmac`.
     @Test func `Keys never change`() throws {
         let index = try Self.index()
         #expect("\(try index.tokenKey(Self.address()))" == "378c8828-a93c-19b1-1cfd-42e0fb0c64da")

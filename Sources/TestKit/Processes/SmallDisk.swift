@@ -4,7 +4,7 @@ import Glibc
 public final class SmallDisk: Sendable {
     private let directory: TemporaryDirectory
 
-    /// Whether this process may mount file systems.
+    /// Returns whether this process may mount file systems.
     public static func isPermitted() async -> Bool {
         (try? await ChildProcess.run(["unshare", "--mount", "true"]).exit.status) == .exited(0)
     }

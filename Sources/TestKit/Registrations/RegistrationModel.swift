@@ -2,8 +2,8 @@ import APNSProtocol
 public import Crypto
 public import Registrations
 
-/// A model of a store's content, in memory, with which tests compare stores. `apply` passes only the rows and marks
-/// that a batch concerns to the rules.
+/// A model of a store's content, in memory, with which tests compare stores. `apply` gives the rules only the rows
+/// and marks that a batch concerns.
 public struct RegistrationModel {
     public static let start: Int64 = 1_750_000_000_000
     public static let app = "com.example.app"

@@ -23,7 +23,7 @@ package final class SimulatedStore {
     package private(set) var rows: [Registration.Key: Registration] = [:]
     package private(set) var marks: [UUIDValue: EndMark] = [:]
     package private(set) var events: [UUIDValue: PendingEvent] = [:]
-    /// The number of lookups that no fault prevented.
+    /// The number of lookups during which the store had no fault.
     package private(set) var lookupCount = 0
     private let index: BlindIndex
     private var apps: Set<String> = []
@@ -165,7 +165,7 @@ package final class SimulatedStore {
     fileprivate func countLookup() { lookupCount += 1 }
 
     fileprivate static let cryptoFault = StoreFault(.refused, "OpenSSL failed")
-    fileprivate static let lostAnswer = StoreFault(.unreachable, "the connection was lost during the commit")
+    fileprivate static let lostAnswer = StoreFault(.unreachable, "cannot commit: the connection was lost")
 }
 
 private final class Reader: RegistrationReader {

@@ -15,7 +15,7 @@ import Testing
 final class RegistrationHarness {
     static let app = "com.example.app"
     static let replyQueue = "shop.replies"
-    /// A user for whose registrations a `TestWriter` fails the batch with a data fault.
+    /// The user whose registrations make a `TestWriter` fail the batch with a data fault.
     static let poisonousUser = "poison"
 
     let loop = VirtualLoop(seed: 1)
@@ -148,7 +148,7 @@ final class RegistrationHarness {
         }
     }
 
-    /// Cuts the connection to the broker that `index` chooses; all such connections if it is nil.
+    /// Cuts the connection with this index to the broker; all connections to the broker if `index` is nil.
     func cut(_ index: Int? = nil) {
         loop.enter {
             let connections = loop.network.connections.filter { $0.endpoint == broker.endpoint }

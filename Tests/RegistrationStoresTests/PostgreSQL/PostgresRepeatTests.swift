@@ -8,7 +8,7 @@ import Testing
 
 /// Transactions that the store or its caller repeats.
 @Suite(.serialized, .postgres) struct PostgresRepeatTests {
-    /// The commit waits for a standby that does not exist. It is durable, but has no answer.
+    /// The commit waits for a standby that does not exist. The commit is durable, but has no answer.
     @Test func `A commit whose answer is lost is repeated without a change`() async throws {
         try await PostgresFixture.withServer { server in
             let fixture = try await PostgresFixture(server)

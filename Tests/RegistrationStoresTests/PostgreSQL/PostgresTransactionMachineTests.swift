@@ -28,7 +28,7 @@ import Testing
         // Another process has used the numbers of the new apps.
         #expect(machine.found(.outdated, hasNewApps: true) == [.rollBack, .number])
         #expect(machine.numbered() == [.read])
-        // Another app has appeared, which an erasure must include.
+        // An erasure must include another app that has appeared.
         #expect(machine.found(.outdated, hasNewApps: false) == [.rollBack, .read])
         #expect(machine.found(.changed, hasNewApps: false) == [.write])
         #expect(machine.committed() == [.complete])
