@@ -1,11 +1,11 @@
-/// The versions of a database, and the SQL that leads from each to the next.
+/// The versions of a database, and the SQL that migrates each version to the next.
 ///
 /// A file stores its version as `user_version`: the number of steps that were applied.
 public struct SQLiteSchema: Sendable {
-    /// Identifies the program in the file (`application_id`), so that it never changes a file of another program.
+    /// The `application_id` of the program's files. A database with another ID is refused unless it is empty.
     public let application: Int32
-    /// The statements of each step, separated by semicolons. Each step runs once, in a transaction of its own. A
-    /// released step must not change.
+    /// The SQL of each step, with semicolons between its statements. Each step runs once per file, in its own
+    /// transaction. A released step must not change.
     public let steps: [StaticString]
 
     public init(application: Int32, steps: [StaticString]) {

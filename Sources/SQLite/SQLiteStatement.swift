@@ -1,12 +1,12 @@
 import CSQLite
 
-/// A prepared statement. Lives until its file is closed.
+/// A prepared statement. It is valid until its file is closed.
 ///
-/// Bind the parameters, which count from 1, and then run the statement. Parameters without a value are NULL, and a run
-/// removes all values. Methods may be called on the thread of the file only, and trap after the file was closed.
+/// Parameters are numbered from 1. Bind them, and then run the statement. Unbound parameters are NULL, and each run
+/// removes all bound values. Call the methods only on the thread of the file. They trap after the file is closed.
 public final class SQLiteStatement {
     private enum State {
-        /// Between two runs, with the result of the first bind that failed.
+        /// The statement is not running. The value is the result of the first failed bind, or `SQLITE_OK`.
         case binding(Int32)
         case running
     }
@@ -15,21 +15,21 @@ public final class SQLiteStatement {
     private let handle: OpaquePointer
     private var state = State.binding(SQLITE_OK)
 
-    /// - Throws: ``SQLiteError`` of code `statement` if a table or column is missing.
+    /// - Throws: ``SQLiteError``, for example of code `statement` if a table or column is missing.
     init(_ sql: StaticString, on connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
         var handle: OpaquePointer?
         let bytes = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
         let result = martlet_sqlite_prepare(connection.open, bytes, Int32(sql.utf8CodeUnitCount) + 1, &handle)
         guard result == SQLITE_OK else { throw connection.error(result) }
-        guard let handle else { preconditionFailure("a statement has no SQL") }
+        guard let handle else { preconditionFailure("cannot prepare a statement: it has no SQL") }
         self.handle = handle
     }
 
-    /// Releases the statement before its file is closed. No other method may be called after it.
+    /// Releases the statement before its file is closed. Call no other method afterward.
     func finalize() { _ = martlet_sqlite_finalize(handle) }
 
-    // MARK: Parameters. Errors of a bind are thrown by the run.
+    // MARK: Parameters. A run throws the error of the first bind that failed.
 
     /// Binds an integer; NULL if `value` is nil.
     public func bind(_ parameter: Int, int64 value: Int64?) {
@@ -41,7 +41,7 @@ public final class SQLiteStatement {
         bind { value.map { martlet_sqlite_bind_double(handle, Int32(parameter), $0) } ?? null(parameter) }
     }
 
-    /// Binds a copy of a text; NULL if `text` is nil.
+    /// Binds a copy of `text`; NULL if it is nil.
     public func bind(_ parameter: Int, text: String?) {
         guard var text else { return bindNull(parameter) }
         text.withUTF8 { bytes in
@@ -64,7 +64,7 @@ public final class SQLiteStatement {
         blob.withUnsafeBytes { bind(parameter, $0, copies: true) }
     }
 
-    /// Binds `blob` without a copy. Its bytes must stay valid until the run has returned.
+    /// Binds `blob` without copying it. Its bytes must stay valid until the run has returned.
     public func bind(_ parameter: Int, borrowedBlob blob: UnsafeRawBufferPointer) {
         bind(parameter, blob, copies: false)
     }
@@ -75,17 +75,19 @@ public final class SQLiteStatement {
 
     private func bind(_ parameter: Int, _ blob: UnsafeRawBufferPointer, copies: Bool) {
         bind {
-            // SQLite refuses values of this length.
+            // SQLite refuses a blob of `Int32.max` bytes, since its default limit is 1 GB.
             let count = Int32(clamping: blob.count)
             return martlet_sqlite_bind_blob(handle, Int32(parameter), blob.baseAddress, count, copies ? 1 : 0)
         }
     }
 
     private func bind(_ value: () -> Int32) {
-        guard case .binding(let first) = state else { preconditionFailure("a running statement takes no values") }
+        guard case .binding(let first) = state else {
+            preconditionFailure("cannot bind a value: the statement is running")
+        }
         _ = connection.open
         let result = value()
-        precondition(result != SQLITE_RANGE, "the statement has no such parameter")
+        precondition(result != SQLITE_RANGE, "cannot bind a value: the statement has no such parameter")
         if first == SQLITE_OK { state = .binding(result) }
     }
 
@@ -101,7 +103,7 @@ public final class SQLiteStatement {
         return connection.changes
     }
 
-    /// Runs the statement, and calls `body` with each row. `body` must not run this statement again.
+    /// Runs the statement, and calls `body` with each row. `body` must not bind or run this statement.
     ///
     /// - Throws: ``SQLiteError``, and the errors of `body`, which end the run.
     public func forEachRow(_ body: (borrowing SQLiteRow) throws(SQLiteError) -> Void) throws(SQLiteError) {
@@ -122,7 +124,9 @@ public final class SQLiteStatement {
     }
 
     private func begin() throws(SQLiteError) {
-        guard case .binding(let result) = state else { preconditionFailure("the statement is already running") }
+        guard case .binding(let result) = state else {
+            preconditionFailure("cannot run the statement: it is already running")
+        }
         _ = connection.open
         state = .running
         guard result == SQLITE_OK else { throw connection.error(result) }

@@ -1,16 +1,17 @@
 public import EventLoop
 public import Threads
 
-/// A thread that owns a connection and runs the jobs of event loops, in the order of their submission.
+/// A thread that owns a connection and runs the jobs of event loops in the order of their submission.
 ///
-/// The thread runs all waiting jobs in one transaction, so that many jobs share one sync of the disk. A job whose data
-/// is refused loses only its own changes. Completions return to each job's loop, after the commit and in one step for
-/// all jobs of a loop. On a file for reading, the jobs of a transaction read one state of the database.
+/// The thread runs the waiting jobs in one transaction, up to a limit, so that many jobs share one sync of the disk. If
+/// SQLite refuses the data of a job, only the changes of that job are lost. After the transaction ends, the thread
+/// posts all completions of a loop together. On a file for reading, the jobs of a transaction read one state of the
+/// database.
 ///
-/// `Statements` is what the jobs use: the prepared statements, and the file if needed. It stays on the thread.
+/// `Statements` holds the prepared statements that the jobs use, and the file if they need it. It stays on the thread.
 ///
-/// Keep one thread for writing and one for reading: a commit then never delays a read. Start the writer first, since it
-/// creates the file.
+/// Use one thread for writing and one for reading, so that a commit never delays a read. Start the writer first, since
+/// it creates the file.
 public final class SQLiteThread<Statements>: Sendable {
     private let queue: SQLiteJobQueue<Statements>
 
@@ -18,14 +19,14 @@ public final class SQLiteThread<Statements>: Sendable {
         queue = SQLiteJobQueue(limits)
     }
 
-    /// Starts the thread, which opens the file. Jobs may be submitted at once: they wait, and fail if the file cannot
-    /// be opened. Call it once.
+    /// Starts the thread, which opens the file. Call this method once. Jobs may be submitted before the file is open.
+    /// They wait, and fail if `opened` reports an error.
     ///
     /// - Parameters:
     ///   - prepare: Prepares the statements. Called on the thread.
-    ///   - opened: Called on `loop`, once: nil if jobs run, otherwise the error. After an error the thread has ended;
-    ///     use a new object for the next attempt.
-    /// - Throws: if the system has no thread left. Nothing is called in this case.
+    ///   - opened: Called once on `loop`: with nil after the statements were prepared, otherwise with the error. An
+    ///     error ends the thread; use a new object for the next attempt.
+    /// - Throws: if the system cannot create the thread. Neither closure is called in this case.
     public func start(
         _ path: String, _ access: SQLiteFile.Access, schema: SQLiteSchema, on loop: EventLoop,
         prepare: @escaping @Sendable (SQLiteFile) throws(SQLiteError) -> Statements,
@@ -49,20 +50,21 @@ public final class SQLiteThread<Statements>: Sendable {
         }
     }
 
-    /// Hands a job to the thread. Call it on the job's loop.
+    /// Hands a job to the thread. Call this method on the job's loop.
     ///
-    /// - Throws: ``SQLiteError`` of code `queueFull` or `closed`, or the error of opening the file. The job's methods
+    /// - Throws: ``SQLiteError`` of code `queueFull` or `closed`, or the error that `opened` reports. The job's methods
     ///   are not called in this case.
     public func submit(_ job: SQLiteJob<Statements>) throws(SQLiteError) {
         if let error = queue.add(job) { throw error }
     }
 
     /// Ends the thread and closes the file. Jobs that wait complete with `closed`. The running statement is
-    /// interrupted; its transaction is rolled back, unless all its jobs have run, and its jobs complete with
-    /// `interrupted` or `closed`. To finish the jobs instead, wait for their completion first.
+    /// interrupted. If some jobs of its transaction have not run, the transaction is rolled back, and all of its jobs
+    /// complete with `interrupted` or `closed`. To finish the jobs instead, wait for their completions before you call
+    /// this method.
     ///
-    /// Close the reader before the writer: the last one to close moves the WAL into the database. Callable from any
-    /// thread.
+    /// Close the reader before the writer: the last connection to close moves the WAL into the database. Callable from
+    /// any thread.
     ///
     /// - Parameter closed: Called on `loop` once the file is closed and its lock is free. Completions of jobs of that
     ///   loop precede it.
@@ -76,7 +78,7 @@ public final class SQLiteThread<Statements>: Sendable {
         while queue.take(&batch) {
             file.run(batch, statements) { queue.mustStop }
             Self.handBack(batch)
-            // Results may be large, and the wait for the next jobs long.
+            // Releases the jobs, whose results may be large, before a wait that may be long.
             batch.removeAll(keepingCapacity: true)
         }
         file.close()
@@ -90,7 +92,7 @@ public final class SQLiteThread<Statements>: Sendable {
         for action in rest.whenEnded { action() }
     }
 
-    /// Posts the jobs to their loops. There are few loops, so a search in an array suffices.
+    /// Posts the completions of the jobs to their loops. There are few loops, so a search in an array suffices.
     private static func handBack(_ jobs: [SQLiteJob<Statements>]) {
         var groups: [(loop: EventLoop, jobs: [SQLiteJob<Statements>])] = []
         for job in jobs {

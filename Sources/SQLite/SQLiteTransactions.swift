@@ -1,4 +1,4 @@
-/// The prepared statements of transactions.
+/// The prepared statements that control transactions and savepoints.
 struct SQLiteTransactions {
     let begin: SQLiteStatement
     let commit: SQLiteStatement
@@ -6,7 +6,7 @@ struct SQLiteTransactions {
     let savepoint: SQLiteStatement
     /// Ends the innermost savepoint, and keeps its changes.
     let release: SQLiteStatement
-    /// Reverts to the innermost savepoint, which stays.
+    /// Reverts the changes since the innermost savepoint, which remains.
     let revert: SQLiteStatement
 
     init(_ connection: SQLiteConnection, _ access: SQLiteFile.Access) throws(SQLiteError) {

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The lock that permits one process to write to a database. Held while the value exists.
+/// The lock that permits one writer of a database. It is held while the value exists.
 ///
-/// The lock is a file beside the database, which holds the number of the process. It is not the database itself,
-/// because SQLite's own locks would end when another descriptor of that file is closed. The file stays: a process that
-/// deleted it could delete the lock of another.
+/// The lock is on a separate file, which contains the ID of the writer's process. The database itself has no such lock,
+/// because closing a descriptor of the database would end SQLite's own locks. The lock file remains. A process that
+/// deleted it could delete the lock file of another process.
 struct SQLiteWriterLock: ~Copyable {
     private static let digitsMax = 20
 
     private let descriptor: Int32
 
-    /// - Throws: ``SQLiteError`` of code `inUse` if another process has the lock.
+    /// - Throws: ``SQLiteError`` of code `inUse` if another writer has the lock, or the error of opening the lock file.
     init(of path: String) throws(SQLiteError) {
         let name = path + ".lock"
         let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, SQLiteFile.mode)
@@ -23,15 +23,15 @@ struct SQLiteWriterLock: ~Copyable {
             throw error
         }
         self.descriptor = descriptor
-        // Only for the message of another process. If the disk is full, that message names no process.
+        // The ID is only for the error message of another process. If the disk is full, that message contains no ID.
         let text = Array("\(getpid())\n".utf8)
         ftruncate(descriptor, 0)
         pwrite(descriptor, text, text.count, 0)
     }
 
     deinit {
-        // A process that another thread starts has the descriptor until it executes its program, and would keep the
-        // lock.
+        // Unlocks explicitly: between fork and exec, a child that another thread starts has the descriptor and would
+        // keep the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

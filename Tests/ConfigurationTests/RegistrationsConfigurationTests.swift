@@ -11,7 +11,7 @@ import Testing
 
 @testable import Configuration
 
-/// The section `registrations`.
+/// The section `registrations` of the configuration.
 @Suite struct RegistrationsConfigurationTests {
     private let folder: TemporaryDirectory
 
@@ -71,7 +71,6 @@ import Testing
         #expect(!"\(registrations)".contains("s3cret"))
     }
 
-    // A weak sslmode would let another server read the registrations.
     @Test(arguments: [
         ("redis://a", "the store must be sqlite:/PATH, for one worker, or postgresql://USER@HOST/DATABASE"),
         ("sqlite:r.db", "the store must be sqlite: followed by the absolute path of a file"),
@@ -131,7 +130,7 @@ import Testing
         #expect(found.count == 1 && found[0].contains("reply_prefix must not be a prefix"), "\(found)")
     }
 
-    // A machine from which an operator declares the topology has no key file.
+    // An operator may declare the topology on a machine without the key file.
     @Test func `The topology needs no key`() throws {
         let file = try file("{store: \"postgresql://u@db/p\", keys_file: none.json}")
         #expect(try file.broker().topology.hasRegistrations)

@@ -7,12 +7,12 @@ import Testing
         var nonce: String
         var associated = ""
         var message = ""
-        /// Ciphertext and tag.
+        /// The ciphertext and the tag, in hexadecimal.
         var sealed: String
     }
 
-    /// The cases 13 to 16 of "The Galois/Counter Mode of Operation" (McGrew and Viega), the submission to NIST, whose
-    /// nonce has 96 bits.
+    /// Test cases 13 to 16 of "The Galois/Counter Mode of Operation", which McGrew and Viega submitted to NIST. Their
+    /// nonces have 96 bits.
     static let vectors = [
         Vector(
             key: String(repeating: "0", count: 64), nonce: String(repeating: "0", count: 24),
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: vectors) func `Messages are those of NIST's vectors`(vector: Vector) throws {
         let cipher = try AES256GCM(key: bytes(hex: vector.key))
         let (message, associated) = (bytes(hex: vector.message), bytes(hex: vector.associated))
-        // The second message shows that the prepared key is still complete.
+        // The second round shows that the first one did not change the prepared key.
         for _ in 0..<2 {
             let sealed = try cipher.seal(message, authenticating: associated, nonce: bytes(hex: vector.nonce))
             #expect(hex(sealed) == vector.nonce + vector.sealed)

@@ -39,7 +39,7 @@ import Testing
 
     @Test(arguments: vectors) func `Codes are those of RFC 4231`(vector: Vector) throws {
         let mac = try HMACSHA256(key: vector.key)
-        // The second code shows that the prepared key is still complete.
+        // The second round shows that the first one did not change the prepared key.
         for _ in 0..<2 {
             #expect(hex(try mac.code(of: vector.message)).hasPrefix(vector.code))
             let short = try vector.message.withUnsafeBytes { try mac.shortCode(of: $0) }

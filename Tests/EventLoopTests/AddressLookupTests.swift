@@ -3,14 +3,14 @@ import TestKit
 import Testing
 
 @Suite struct AddressLookupTests {
-    /// Returns the addresses of a host, or the error's code.
+    /// Returns the addresses of a host, or the error.
     private func addresses(of host: String) async throws -> Result<[String], TransportError> {
         try await onEpollLoop { loop in
             var answer: Result<[String], TransportError>?
             let lookup = AddressLookup(loop: loop, host: host) { answer = $0 }
             #expect(answer == nil)
             try await loop.wait { answer != nil }
-            // Harmless after the completion.
+            // A cancellation after the completion has no effect.
             lookup.cancel()
             return try #require(answer)
         }

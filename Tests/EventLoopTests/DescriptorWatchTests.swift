@@ -61,7 +61,7 @@ import Testing
         #expect(abandoned.isSet)
     }
 
-    /// `@unchecked Sendable`: set by the loop's thread before its end, and read afterward.
+    /// `@unchecked Sendable`: the loop's thread sets the value, and the test reads it after the loop has ended.
     private final class Flag: @unchecked Sendable {
         var isSet = false
     }

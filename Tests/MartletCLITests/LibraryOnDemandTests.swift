@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sqlite:/r.db", "libsqlite3 cannot be loaded: ", "libsqlite3-0"),
+        ("sqlite:/r.db", "cannot load libsqlite3: ", "libsqlite3-0"),
         ("postgresql://u@localhost/p", "cannot load libpq: ", "libpq5"),
     ])
     func aConfigurationWithAStoreNeedsItsLibrary(store: String, problem: String, package: String) async throws {

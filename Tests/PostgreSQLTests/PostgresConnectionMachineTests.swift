@@ -4,7 +4,7 @@ import Testing
 @testable import PostgreSQL
 
 @Suite struct PostgresConnectionMachineTests {
-    /// A machine and its time.
+    /// A state machine and its virtual time.
     private struct Script {
         var machine: PostgresConnectionMachine
         var now = MonotonicTime(nanoseconds: 0)
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// The state without its associated values.
+        /// The name of the state, with its host or address if it has one.
         var state: String {
             switch machine.state {
             case .idle: "idle"
@@ -84,7 +84,7 @@ import Testing
         ("close", .close(deadlineSeconds: 5)), ("drained", .drained),
     ]
 
-    /// State and event, the next state, and the actions. All other pairs change nothing.
+    /// The next state and the actions for pairs of state and event. All other pairs change nothing.
     private static let transitions: [String: (String, [String])] = [
         "idle start": ("resolving a:1", ["arm 10.0 seconds", "resolve a", "report"]),
         "idle close": ("closed", ["cancelTimer", "disconnect", "fail closed", "report", "release"]),

@@ -67,7 +67,7 @@ import Testing
         var parameters = PostgresParameters()
         parameters.append(array: values)
         #expect(elements(parameters.bytes, Value.self) == values)
-        // Each shorter text is malformed, and so is each longer one.
+        // The bytes are malformed if they are truncated or followed by an extra byte.
         for length in parameters.bytes.indices {
             #expect(elements(Array(parameters.bytes[..<length]), Value.self) == nil)
         }

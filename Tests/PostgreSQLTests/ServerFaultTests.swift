@@ -35,7 +35,7 @@ import Testing
                 try connection.execute(0, PostgresParameters(), receiver: StatementReceiver())
             }
         }
-        // Without TLS on the server.
+        // The server does not accept TLS.
         let plain = try await connectFailure(url: url + "?sslmode=verify-full&sslrootcert=/etc/hostname")
         #expect(plain.code == .tls)
         let socket = "postgresql://martlet@:\(server.port)/push?host=\(server.directory)"
@@ -80,7 +80,7 @@ import Testing
         let listener = try UnansweredListener()
         let error = try await withConnection(url: "postgresql://a@127.0.0.1:\(listener.port)/b") { connection in
             let began = ContinuousClock.now
-            // The loop is not blocked meanwhile.
+            // The attempt to connect does not block the loop.
             await connection.loop.sleep(for: .milliseconds(10))
             #expect(ContinuousClock.now - began < .seconds(1))
             #expect(connection.status == .connecting)
@@ -248,7 +248,7 @@ import Testing
             connection.handle(.close(deadlineSeconds: 5))
             #expect(connection.status == .closing)
             #expect(await connection.error(of: 1)?.code == .closed)
-            // An open transaction may still end.
+            // The open transaction can still be committed.
             try await connection.commit(transaction)
             await connection.close()
             #expect(slow.isComplete && slow.error == nil)

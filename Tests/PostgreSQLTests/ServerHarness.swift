@@ -4,7 +4,7 @@ import PostgreSQL
 import TestKit
 import Testing
 
-/// Gives a suite a private server, which ends with the suite.
+/// Gives a suite a private server, which ends after the suite.
 struct PostgresServerTrait: SuiteTrait, TestScoping {
     @TaskLocal static var server: PrivatePostgres?
 
@@ -21,7 +21,7 @@ extension Trait where Self == PostgresServerTrait {
     static var postgres: Self { Self() }
 }
 
-/// Calls `body` with a server, and ends the server.
+/// Calls `body` with a new server, and ends the server.
 func withServer(
     certificate: IssuedCertificate? = nil, settings: [String] = [],
     _ body: (PrivatePostgres) async throws -> Void
@@ -36,7 +36,7 @@ func withServer(
     try await server.end()
 }
 
-/// Calls `body` on a loop with a started connection, and closes it.
+/// Calls `body` on a loop with a started connection, and then closes the connection.
 ///
 /// - Parameter url: nil for the suite's server over TCP.
 func withConnection<Value: Sendable>(
@@ -165,7 +165,7 @@ final class PendingStatement: StatementReceiver {
     }
 }
 
-/// Passes an outcome to a closure.
+/// Reads the rows of a statement, and passes the outcome to a closure.
 final class ReadingReceiver<Value>: StatementReceiver {
     private let read: (borrowing PostgresRows) throws(PostgresError) -> Value
     private let report: (Result<Value, PostgresError>) -> Void

@@ -4,7 +4,7 @@ import Testing
 @testable import PostgreSQL
 
 @Suite struct StatementPipelineTests {
-    /// A pipeline whose statements have names: those of their receivers.
+    /// A pipeline. Its statements have the names of their receivers.
     private struct Script {
         final class Named: StatementReceiver {
             let name: String
@@ -65,7 +65,7 @@ import Testing
             }
         }
 
-        /// Receives all responses to a successful statement.
+        /// Receives all responses to a successful statement, and returns the last action.
         mutating func succeed(isRollback: Bool = false) -> String {
             _ = receive(.result(isRollback: isRollback))
             _ = receive(.end)
@@ -118,7 +118,7 @@ import Testing
         #expect(script.succeed() == "complete execute:c")
     }
 
-    /// Every response in every phase, except those above.
+    /// Tests each response other than an error in each phase of a statement.
     @Test func responsesOutOfOrder() throws {
         let responses: [(String, StatementPipeline.Response)] = [
             ("row", .row), ("result", .result(isRollback: false)), ("end", .end), ("sync", .sync),
@@ -169,7 +169,7 @@ import Testing
         #expect(script.sent() == ["begin", "execute:a"])
         #expect(script.succeed() == "complete begin")
         #expect(script.succeed() == "complete execute:a")
-        // The caller decides from the rows.
+        // The transaction stays open: its caller chooses the next statement from the rows.
         #expect(script.sent() == [])
         #expect(!script.pipeline.isDrained)
         try script.add("b", in: transaction)

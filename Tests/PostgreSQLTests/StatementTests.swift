@@ -143,7 +143,7 @@ import Testing
                 parameters.append(number)
                 return parameters
             }
-            // All are sent in one iteration.
+            // All statements are sent in one event-loop iteration.
             let first = connection.send(0, parameters(1))
             let refused = connection.send(0, parameters(424_242))
             let divided = connection.send(1, parameters(0))
@@ -175,7 +175,7 @@ import Testing
             }
             let transaction = try connection.begin()
             #expect(await insert(1, transaction) == nil)
-            // Waits until the transaction ends.
+            // This statement waits until the transaction ends.
             var counted: Int64?
             let counter = ReadingReceiver({ rows throws(PostgresError) in
                 try rows.value(Int64.self, row: 0, column: 0)
@@ -210,7 +210,7 @@ import Testing
             var completed: [Int32] = []
             var sent: Int32 = 0
             while completed.count < count {
-                // As many as may wait, in each iteration.
+                // Each iteration fills the queue of waiting statements.
                 do throws(PostgresError) {
                     while sent < count {
                         var parameters = PostgresParameters()
@@ -240,7 +240,7 @@ import Testing
             var parameters = PostgresParameters()
             parameters.append(Int32(40_000))
             try connection.execute(0, parameters, receiver: receiver)
-            // Statements behind it wait, and are not affected.
+            // The next statement waits, and the big result does not affect it.
             var few = PostgresParameters()
             few.append(Int32(2))
             let second = CountingReceiver()
@@ -306,7 +306,7 @@ import Testing
     }
 }
 
-/// Counts rows and their bytes, and measures the memory of the process meanwhile.
+/// Counts rows and their bytes, and measures how far the resident memory of the process grows.
 private final class CountingReceiver: StatementReceiver {
     private let residentBytesBefore = residentBytes()
     private(set) var count = 0
@@ -324,7 +324,7 @@ private final class CountingReceiver: StatementReceiver {
 
     override func completed(_ rows: borrowing PostgresRows) { isComplete = rows.count == 0 }
 
-    /// Returns 0 if it is unknown.
+    /// Returns the resident memory of the process; 0 if it is unknown.
     private static func residentBytes() -> Int {
         let fields = (try? Files.lines(of: "/proc/self/statm").first)?.split(separator: " ") ?? []
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0

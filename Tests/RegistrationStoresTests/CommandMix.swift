@@ -3,10 +3,10 @@ import EventLoop
 import Registrations
 import TestKit
 
-/// Random commands and queries about few users, tokens and days, so that they concern each other.
+/// Random commands and queries. They use few users, tokens and days, so that many of them concern the same rows.
 struct CommandMix {
     static let day: Int64 = 24 * 3_600_000
-    /// 100 years: later than the clock of any test machine.
+    /// 100 years. This long after the start of the model is later than the clock of any test machine.
     static let farFuture = 36_500 * day
 
     private static let users = ["ann", "bob", "cid", "dan"]
@@ -30,7 +30,7 @@ struct CommandMix {
         (0...random.below(countMax)).map { _ in command(before: before) }
     }
 
-    /// - Parameter before: milliseconds after `RegistrationModel.start`. Commands are at most ten days older.
+    /// - Parameter before: The latest time of the command, in milliseconds after `RegistrationModel.start`.
     private mutating func command(before: Int64) -> RegistrationCommand {
         let at = max(1, before - Int64(random.below(11)) * Self.day - Int64(random.below(4)))
         let time = RegistrationModel.start + at
@@ -59,7 +59,7 @@ struct CommandMix {
             token: Self.tokens[token])
     }
 
-    /// Queries for all users in all namespaces, some of which name one of the keys.
+    /// Returns queries for all users and an unknown one in all namespaces. Some queries name one of the keys.
     mutating func queries(_ keys: [Registration.Key]) -> [DeviceQuery] {
         var queries: [DeviceQuery] = []
         for user in Self.users + ["eve"] {

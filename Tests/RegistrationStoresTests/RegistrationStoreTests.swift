@@ -6,7 +6,7 @@ import Registrations
 import TestKit
 import Testing
 
-/// The factory of a process, and the inspection of its rights.
+/// The store of a process, and the inspection of a worker's rights.
 @Suite(.serialized, .postgres) struct RegistrationStoreTests {
     private let keys: RegistrationKeys
 
@@ -14,7 +14,8 @@ import Testing
         keys = try RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "keys.json")
     }
 
-    /// Waits for the first report of a writer and of a reader, in this order.
+    /// Returns the first reports of a writer and of a reader, in this order. A report is nil if the connection is
+    /// ready.
     private func faults(of store: RegistrationStore) async throws -> [StoreFault?] {
         try await onEpollLoop { loop in
             let (writer, reader) = (try store.writer(on: loop), try store.reader(on: loop))
@@ -49,7 +50,7 @@ import Testing
         #expect(try await faults(of: store) == [nil, nil])
     }
 
-    // Two generations of lanes use one store while a configuration changes.
+    // While a new configuration replaces the previous one, the writers of two generations use one store.
     @Test func `Writers of one store use the file together`() async throws {
         let folder = try TemporaryDirectory("store")
         let store = try RegistrationStore(.sqlite(path: folder.file("r.db")), keys: keys)

@@ -5,9 +5,9 @@ import Registrations
 import SQLite
 import TestKit
 
-/// A store in a temporary file.
+/// An SQLite store in a temporary file.
 struct SQLiteFixture: StoreFixture {
-    /// The version of the file, without the SQL that leads to it.
+    /// The application ID and the version of the store's schema, without its SQL.
     static let schema = SQLiteSchema(application: 0x4d74_6c74, steps: [""])
 
     let directory: TemporaryDirectory
@@ -46,7 +46,7 @@ struct SQLiteFixture: StoreFixture {
         }
     }
 
-    /// Opens the file without its store.
+    /// Calls `body` with the file, which is opened without its store.
     func withFile(_ body: (SQLiteFile) throws(SQLiteError) -> Void) throws(SQLiteError) {
         let file = try SQLiteFile.open(path, .readWrite, schema: Self.schema)
         defer { file.close() }

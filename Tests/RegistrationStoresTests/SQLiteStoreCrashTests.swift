@@ -9,7 +9,7 @@ import Testing
     private static let commandsPerBatch = 20
     private static let rules = RegistrationRules(now: RegistrationModel.start + 1000)
 
-    /// The installations of a batch each register a token of their own.
+    /// Returns commands that register different tokens for a user. No other batch has this user or these tokens.
     private static func batch(_ number: Int) -> [RegistrationCommand] {
         (0..<commandsPerBatch).map { index in
             .register("user-\(number)", String(0x10_0000 + number * commandsPerBatch + index, radix: 16), at: 1)
@@ -21,7 +21,7 @@ import Testing
         let fixture = try SQLiteFixture()
         let (path, log) = (fixture.path, fixture.directory.file("completed"))
         for round in 0..<3 {
-            // The first batch of a round; below 1000 batches complete before the kill.
+            // The number of the first batch. The process is killed long before 1000 batches are complete.
             let first = round * 1000
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = path as String, log = log as String, first = first as Int] in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Keeps four batches in flight, and writes the numbers of completed batches to a file.
+    /// Keeps four batches in flight until the process kills itself. Writes the numbers of completed batches to a file.
     private static func applyUntilKilled(_ path: String, _ log: String, _ first: Int) async throws {
         let descriptor = Glibc.open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         try await onEpollLoop { loop in
@@ -56,7 +56,7 @@ import Testing
                             guard (try? await shared.apply(batch(number), rules: rules)) != nil else { return }
                             let line = "\(number)\n"
                             write(descriptor, line, line.utf8.count)
-                            // The other batches are in flight.
+                            // Batches of the other lanes are in flight.
                             if number >= first + 40 { kill(getpid(), SIGKILL) }
                         }
                     }

@@ -195,7 +195,7 @@ import Testing
                     .register("user-yan", scoped, at: 2, device: "device-of-zoe"), .erase("user-yan", at: 3),
                     .unregister("user-zoe", device: "device-of-zoe", at: 3), .register("user-zoe", scoped, at: 5),
                 ], rules: Self.rules)
-            // The WAL exists while the file is open.
+            // While the file is open, its WAL and shared-memory files exist.
             try Self.expectNone(of: secrets, in: fixture.directory, fileCountMin: 4)
             await client.close()
             try Self.expectNone(of: secrets, in: fixture.directory, fileCountMin: 2)
@@ -212,12 +212,12 @@ import Testing
             let bytes = try Files.bytes(of: directory.file(name))
             hasApp = hasApp || bytes.contains(Array(RegistrationModel.app.utf8))
             for secret in secrets {
-                // Each character is one byte.
+                // Each Unicode scalar represents one byte.
                 let pattern = secret.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
                 #expect(!bytes.contains(pattern), "\(name)")
             }
         }
-        // The search finds what is not encrypted.
+        // The search finds the name of the app, which is not encrypted.
         #expect(hasApp)
     }
 }

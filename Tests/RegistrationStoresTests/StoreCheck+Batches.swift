@@ -19,7 +19,7 @@ extension StoreCheck {
             // 75 days in total: longer than tombstones are kept.
             let age = Int64(number) * CommandMix.day / 4
             comparison.model.now = RegistrationModel.start + 10 * CommandMix.day + age
-            // A small batch shares few keys with the rows that it must find.
+            // Every second batch is small, so that it concerns few of the rows.
             let countMax = number.isMultiple(of: 2) ? 3 : 40
             try await comparison.apply(mix.batch(countMax: countMax, before: 10 * CommandMix.day + age))
             guard number.isMultiple(of: 10) else { continue }
@@ -56,7 +56,7 @@ extension StoreCheck {
 
     private static func refusedData(_ comparison: inout StoreComparison) async throws {
         try await comparison.apply(.register("zoe", "0a", at: 1))
-        // The odd number of digits cannot be encrypted.
+        // A token with an odd number of digits cannot be encrypted.
         let commands: [RegistrationCommand] = [.register("bob", "0a", at: 2), .register("zoe", "0b0", at: 2)]
         do {
             _ = try await comparison.client.apply(commands, rules: comparison.model.rules)

@@ -12,7 +12,7 @@ extension StoreCheck {
         StoreCheck("A closed store has completed or failed all work", closing),
     ]
 
-    /// Opens the store for one step.
+    /// Opens the store, calls `body`, and closes the store.
     private static func withClient(
         _ fixture: any StoreFixture, _ keys: RegistrationKeys,
         _ body: @escaping @Sendable (StoreClient) async throws -> Void

@@ -58,7 +58,8 @@ extension StoreCheck {
         try await comparison.apply(
             [
                 .register("ann", "0a", at: 1), .register("ann", "0b", at: 1), .register("ann", "0c", at: 1),
-                // Not expired when the command arrives, and long expired on the clock of lookups.
+                // This registration has not expired when the command arrives. On the clock of lookups, it expired long
+                // ago.
                 .register("ann", "0d", at: 1, expires: 20 * CommandMix.day),
                 .register("ann", "0e", at: 1, expires: CommandMix.farFuture), .unregister(token: "0c", at: 2),
             ] + suspicions)
@@ -74,7 +75,7 @@ extension StoreCheck {
         let tokens = (16..<116).map { String($0, radix: 16) }
         try await comparison.apply(tokens.map { .register("ann", $0, at: 1) })
         try await comparison.apply(.register("bob", "0f", at: 1))
-        // The same query may occur twice.
+        // A lookup may contain the same query twice.
         let found = try await comparison.client.lookUp([query("ann"), query("bob"), query("ann")])
         #expect(found.map(\.count) == [tokens.count, 1, tokens.count])
         #expect(found[0] == found[0].sorted { $0.key < $1.key } && found[0] == found[2])

@@ -42,7 +42,7 @@ final class StoreClient {
         try await result { self.writer.delete(AwaitedDeletion(ids, $0)) }.get()
     }
 
-    /// Runs rounds until one is complete, and returns the claimed events.
+    /// Runs rounds of maintenance until one is complete, and returns the claimed events.
     func maintain(rules: RegistrationRules, rowsMax: Int = 1000) async throws(StoreFault) -> [StoredEvent] {
         var events: [StoredEvent] = []
         var isComplete = false
@@ -56,7 +56,7 @@ final class StoreClient {
         return events
     }
 
-    /// Reads all pages.
+    /// Reads all pages, and returns their rows.
     func rows(
         _ filter: RegistrationPage.Filter = .all, rowsMax: Int = 1000
     ) async throws(StoreFault) -> [Registration] {
@@ -73,7 +73,7 @@ final class StoreClient {
         return rows
     }
 
-    /// Edits all pages, and returns the numbers of rows.
+    /// Edits all pages, and returns the total numbers of edited and unreadable rows.
     func edit(
         _ edit: EditPage.Edit, rowsMax: Int = 1000
     ) async throws(StoreFault) -> (editedCount: Int, unreadableCount: Int) {
@@ -97,7 +97,7 @@ final class StoreClient {
     }
 }
 
-/// A checked continuation traps if a store completes its argument twice.
+/// A checked continuation traps if a store completes the same work twice.
 private typealias Continuation<Value> = CheckedContinuation<Result<Value, StoreFault>, Never>
 
 private final class AwaitedBatch: CommandBatch {

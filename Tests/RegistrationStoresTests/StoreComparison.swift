@@ -8,9 +8,9 @@ import Testing
 struct StoreComparison {
     let client: StoreClient
     var model: RegistrationModel
-    /// The stored events that were handed out and not deleted.
+    /// The stored events that the store has handed out, except the deleted ones.
     private(set) var handedOut: [UUIDValue: StoredEvent] = [:]
-    /// Events of expirations that were not handed out.
+    /// Events of expirations that the store has not yet handed out.
     private(set) var unclaimed: [RegistrationEvent] = []
 
     init(_ client: StoreClient, _ keys: RegistrationKeys) throws {

@@ -4,15 +4,15 @@ import Registrations
 
 /// A store under test, which is empty at first.
 protocol StoreFixture: Sendable {
-    /// Returns a new reader and a new writer of the store, as another process has them.
+    /// Returns a new reader and a new writer of the store, as a separate process would create them.
     func open(_ keys: RegistrationKeys, on loop: EpollLoop) throws -> StoreClient
 
-    /// Exchanges `key_id` and `ciphertext` of two rows of the table `registration`. No client is open.
+    /// Exchanges `key_id` and `ciphertext` of two rows of the table `registration`. No client may be open.
     func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws
 }
 
 extension RegistrationKeys {
-    /// Keys that are the same in each run.
+    /// Returns keys that are the same in each run.
     ///
     /// - Parameter dataKeys: The ids of the data keys.
     static func sample(dataKeys: [Int] = [1]) throws -> RegistrationKeys {

@@ -13,7 +13,7 @@ final class ImportHarness {
     let store: SimulatedStore
     let folder: TemporaryDirectory
     let file: String
-    /// The connection that the imports of this harness use.
+    /// The writer that the imports of this harness use.
     var writer: RegistrationWriter
     private(set) var rejected: [ImportReject] = []
 
@@ -42,7 +42,7 @@ final class ImportHarness {
         named ?? .production
     }
 
-    /// Runs an import.
+    /// Runs an import, and returns its end and its counts.
     func run(
         resumes: Bool = false, isDryRun: Bool = false, isStopped: @escaping () -> Bool = { false }
     ) async throws -> (end: RegistrationImport.End, counts: ImportCounts) {
@@ -62,18 +62,18 @@ final class ImportHarness {
 
     var checkpoint: ImportCheckpoint? { try? ImportCheckpoint.read(of: file) }
 
-    /// The lines of the file of rejects; empty without a file.
+    /// The lines of the file of rejects; empty if the file is missing.
     var rejects: [String] {
         ((try? folder.read("users.csv.rejects")) ?? "").split(separator: "\n").map(String.init)
     }
 }
 
-/// A writer that passes batches to another one, or holds or refuses them.
+/// A writer that passes batches to another writer, or holds or refuses them.
 final class FilteredWriter: RegistrationWriter {
     enum Verdict {
         case pass
         case refuse(StoreFault)
-        /// The batch has no outcome before `failHeld`, as if the process were killed before it.
+        /// The batch has no outcome before `failHeld`, as if the process were killed before the commit.
         case hold
     }
 
@@ -88,7 +88,7 @@ final class FilteredWriter: RegistrationWriter {
 
     private static let killed = StoreFault(.refused, "killed")
 
-    /// Fails held batches, and those that would be held from now on.
+    /// Fails the held batches, and each later batch whose verdict is `hold`.
     func failHeld() {
         failsHeld = true
         for batch in held { batch.failed(Self.killed) }

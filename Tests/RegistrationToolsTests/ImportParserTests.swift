@@ -4,7 +4,7 @@ import Testing
 
 @testable import RegistrationTools
 
-/// The lines of imports, hostile ones included.
+/// The parser of import lines, with valid and hostile lines.
 @Suite struct ImportParserTests {
     private static let now: Int64 = 1_750_000_000_000
     private static let token = String(repeating: "0a", count: 32)

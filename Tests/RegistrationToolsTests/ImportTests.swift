@@ -87,7 +87,7 @@ import Testing
                 _ = try await harness.value.run()
             }
             try await loop.wait { !killed.held.isEmpty }
-            // The checkpoint is behind: it is written after some batches only.
+            // The checkpoint may be behind the stored batches, since the import does not write it after each batch.
             #expect((harness.checkpoint?.line ?? 0) <= batch * CommandBatch.commandsMax)
             harness.writer = harness.store.writer()
             let (end, counts) = try await harness.run(resumes: true)

@@ -29,7 +29,7 @@ import Testing
         let before = try folder.read("keys.json")
         try RegistrationKeyFile.addDataKey(to: link)
         let after = try folder.read("keys.json")
-        // The index key and the first data key are the beginning of the file.
+        // The file still begins with the index key and the first data key.
         #expect(after.hasPrefix(before.dropLast(3)))
         #expect(after.contains(#""id":2"#))
         var status = stat()

@@ -91,13 +91,13 @@ import Testing
                 Self.register("ann", "0a"), Self.register("ann", "0b", at: later), Self.register("bob", "0c"),
             ])
             let outcome = try await Erasure(user: "ann", app: nil).run(in: session)
-            // The clock of the producer was ahead.
+            // The clock of the producer was ahead of the store's clock.
             #expect(outcome.at == later && outcome.reply == .ended && outcome.events.count == 2)
             let tokens = outcome.events.compactMap { (try? JSONDocument($0).root)?["device_token"]?.string }
             #expect(Set(tokens) == ["0a", "0b"])
             _ = try await session.apply([Self.register("ann", "0a", at: later)])
             #expect(Self.live(store).count == 1)
-            // Workers publish the events.
+            // The store keeps the events until a worker publishes them.
             #expect(store.events.count == 2)
             let again = try await Erasure(user: "ann", app: nil).run(in: session)
             #expect(again.events.isEmpty)
@@ -195,7 +195,7 @@ import Testing
                 address: address(token, app: app), user: user, registeredAt: time, isShared: isShared))
     }
 
-    /// The live rows by token and user, without the keys that differ between stores.
+    /// Returns the registrations of the live rows by token and user, without the keys, which differ between stores.
     private static func live(_ store: SimulatedStore) -> [String: NewRegistration] {
         var rows: [String: NewRegistration] = [:]
         for row in store.rows.values {

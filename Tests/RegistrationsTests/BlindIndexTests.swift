@@ -19,7 +19,7 @@ import Testing
         TokenAddress(app: app, environment: environment, kind: kind, scope: scope, token: token)
     }
 
-    /// The keys are permanent: other ones would make every row of a store unreachable. Computed with Python's `hmac`.
+    /// Changed keys would make every row of a store unreachable. The expected keys were computed with Python's `hmac`.
     @Test func `Keys never change`() throws {
         let index = try Self.index()
         #expect("\(try index.tokenKey(Self.address()))" == "378c8828-a93c-19b1-1cfd-42e0fb0c64da")
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `Each use and each index key has other keys`() throws {
         let (index, other) = (try Self.index(), try Self.index("B"))
-        // All of them hash the same single text.
+        // Both functions hash the same single text.
         #expect(try index.scopeKey("x") != index.markKey(userInAllApps: "x"))
         #expect(try index.scopeKey("x") != other.scopeKey("x"))
         #expect(try index.userKey(app: "a", user: "x") != other.userKey(app: "a", user: "x"))

@@ -66,7 +66,7 @@ import Testing
 
     @Test func `Users and installations are compared byte for byte`() throws {
         var store = try RegistrationModel()
-        // Composed and decomposed forms of one letter are equal as strings.
+        // As Swift strings, the composed and the decomposed form of a letter are equal.
         try store.apply(.register("ann", "0a", at: 1, device: "\u{E9}"))
         #expect(try store.apply(.unregister("ann", device: "e\u{301}", at: 2)).reply == .notFound)
         try store.apply(.register("\u{E9}", "0b", at: 1))

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// The exception: the row of 0a shows only the installation of its newest registration.
+    /// An exception: the row of 0a shows only the installation of its newest registration.
     @Test func `A token that changes its installation no longer shows that it was newer`() throws {
         let commands: [RegistrationCommand] = [
             .register("ann", "0b", at: 1, device: "phone"), .register("ann", "0a", at: 2, device: "phone"),
@@ -88,7 +88,7 @@ import Testing
         #expect(late.reached == ["ann 0a", "ann 0c"])
     }
 
-    /// The exception: a tombstone has no user to compare.
+    /// An exception: a tombstone has no user to compare.
     @Test func `At equal times, the end of one user wins over the other user`() throws {
         for (first, second) in [("ann", "bob"), ("bob", "ann")] {
             var store = try RegistrationModel()
@@ -100,7 +100,7 @@ import Testing
     }
 }
 
-/// Random commands about few users, tokens and times, so that they concern each other.
+/// Random commands. They use few users, tokens and times, so that many of them concern the same rows.
 private struct CommandSet {
     private(set) var commands: [RegistrationCommand] = []
     private static let users = ["ann", "bob", "cid"]
@@ -130,11 +130,11 @@ private struct CommandSet {
         }
     }
 
-    /// Two tokens have the same installation, one has another, one has none.
+    /// Returns the installation of a token. Two tokens share an installation, one token has its own, and one has none.
     private static func device(ofToken token: Int) -> String? { ["phone", "phone", "tablet", nil][token] }
 
-    /// Whether two users register one token with the same time, and an end other than the token's may concern one of
-    /// both.
+    /// Whether two users register one token at the same time, and an end that does not name the token may concern one
+    /// of them.
     var isException: Bool {
         let registrations = commands.compactMap { command -> NewRegistration? in
             if case .register(let registration) = command { registration } else { nil }

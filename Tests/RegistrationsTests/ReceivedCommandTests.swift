@@ -27,7 +27,7 @@ import Testing
             + "\(more)}"
     }
 
-    /// Checks the violation, and that its sentence contains no secret.
+    /// Expects that a text causes a violation, and that its sentence contains no secret.
     private func expect(
         _ text: String, _ violationClass: CommandViolation.Class, _ code: String, path: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation

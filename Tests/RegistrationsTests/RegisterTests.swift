@@ -119,7 +119,7 @@ import Testing
         let outcome = try store.apply(.register("ann", "0c", at: 3))
         #expect(outcome.reply == .stored && outcome.eventWords == ["evicted ann 0a"])
         #expect(store.reached == ["ann 0b", "ann 0c", "bob 0d"])
-        // A registration again needs no place.
+        // Another registration of a live token evicts no token.
         #expect(try store.apply(.register("ann", "0b", at: 4)).events == [])
         let late = try store.apply(.register("ann", "0e", at: 1))
         #expect(late.reply == .superseded && late.eventWords == ["evicted ann 0e"])

@@ -7,7 +7,8 @@ import Registrations
 import TestKit
 import Testing
 
-/// The reader of commands accepts what `schemas/registration.schema.json` accepts.
+/// The reader of commands agrees with `schemas/registration.schema.json`, except for limits that a schema cannot
+/// express.
 @Suite struct SchemaAgreementTests {
     private static func examples(_ schema: String, _ verdict: String) throws -> [[UInt8]] {
         let folder = Products.file("schemas/examples/\(schema)/\(verdict)")
@@ -153,7 +154,7 @@ extension SchemaAgreementTests {
         return json.bytes
     }
 
-    /// Values at and beyond the limits of members.
+    /// Values within and beyond the limits of members, as JSON.
     private static let values =
         [
             "null", "true", "false", "0", "-1", "1.5", "410", "599", "600", "1e400", "1750000000000", "1.75e12",

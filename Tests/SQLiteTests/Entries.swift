@@ -2,7 +2,7 @@ import EventLoop
 import SQLite
 import Threads
 
-/// The statements of a small database.
+/// A small database and its statements.
 struct Entries {
     static let schema = SQLiteSchema(
         application: 0x4d61_7274,
@@ -36,7 +36,7 @@ struct Entries {
         return keys
     }
 
-    /// Runs a statement without an end, and calls `body` for each of its rows.
+    /// Runs a statement that has endless rows, and calls `body` for each row.
     func runEndlessStatement(_ body: () -> Void) throws(SQLiteError) {
         let statement = try file.prepare(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
@@ -74,9 +74,10 @@ final class EntryJob: SQLiteJob<Entries>, @unchecked Sendable {
 /// The outcomes of jobs of one loop, in the order of their completion.
 final class Outcomes {
     private var jobs = 0
-    /// The numbers of the jobs, from 0 in the order of their creation.
+    /// The numbers of the completed jobs, in the order of completion. Jobs are numbered from 0 in the order of
+    /// creation.
     private(set) var order: [Int] = []
-    /// nil for jobs without an error.
+    /// The error codes of the completed jobs, in the same order; nil for a job without an error.
     private(set) var codes: [SQLiteError.Code?] = []
 
     var areComplete: Bool { order.count == jobs }

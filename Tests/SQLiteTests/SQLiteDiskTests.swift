@@ -33,7 +33,7 @@ import Testing
             #expect(failure?.message == "cannot use \(path): the disk is full; free or add space")
             #expect(try Entries(reader).keys() == [1])
         }
-        // The WAL's space is used again.
+        // The next transaction reuses the space of the WAL.
         try entries.insert(2)
         #expect(try Entries(reader).keys() == [1, 2])
     }

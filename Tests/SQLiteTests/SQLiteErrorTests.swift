@@ -4,7 +4,7 @@ import Testing
 @testable import SQLite
 
 @Suite struct SQLiteErrorTests {
-    /// Result codes of https://sqlite.org/rescode.html.
+    /// The result codes are those of https://sqlite.org/rescode.html.
     @Test(arguments: [
         (1, 0, SQLiteError.Code.statement), (5, 0, .busy), (261, 0, .busy), (6, 0, .busy), (7, 0, .memory),
         (8, 0, .readOnly), (1032, 0, .readOnly), (9, 0, .interrupted), (778, EIO, .inputOutput),

@@ -230,7 +230,7 @@ import Testing
         file.close()
     }
 
-    /// The lock file contains no number if the disk was full.
+    /// The lock file contains no process ID if the disk was full.
     @Test func anUnknownProcessIsReportedWithoutANumber() async throws {
         let file = try open()
         defer { file.close() }
@@ -238,7 +238,7 @@ import Testing
         #expect(error()?.message.contains("another process uses the file") == true)
     }
 
-    /// The kernel ends all locks of a process on a file if the process closes any descriptor of the file.
+    /// The kernel ends all POSIX locks of a process on a file if the process closes any descriptor of the file.
     @Test func aWriterThatOpensAgainKeepsTheLocksOfAReader() async throws {
         try write([1])
         let reader = try open(.readOnly)
@@ -248,13 +248,13 @@ import Testing
         try #require(!before.isEmpty)
         try open().close()
         #expect(error(.readOnly) == nil)
-        // The kernel's list may omit locks while others change.
+        // `/proc/locks` may omit locks while other locks change.
         try await poll(until: "the reader has its locks", within: .seconds(20)) {
             try await locks().isSuperset(of: before)
         }
     }
 
-    /// The locks of processes on the database file.
+    /// Returns the locks of processes on the database file.
     private func locks() async throws -> Set<String> {
         var information = stat()
         try #require(stat(path, &information) == 0)
@@ -271,7 +271,7 @@ import Testing
             let file = try SQLiteFile.entries(path)
             let entries = try Entries(file)
             try file.transaction { () throws(SQLiteError) in for key in 1...3 { try entries.insert(Int64(key)) } }
-            // Pages of the open transaction reach the WAL.
+            // The small cache makes SQLite write pages of the open transaction to the WAL.
             try file.execute("PRAGMA cache_size = 1")
             try file.transaction { () throws(SQLiteError) in
                 for key in 4..<500 { try entries.insert(Int64(key), bytes: 4000) }

@@ -151,7 +151,7 @@ import Testing
             #expect(error { row throws(SQLiteError) in _ = try row.int64(5) } == .value)
             #expect(error { row throws(SQLiteError) in _ = try row.int64(0) } == nil)
             let invalid = try file.prepare("SELECT CAST(x'ff' AS TEXT)")
-            #expect(throws: SQLiteError(.value, "column 0 of a row is not UTF-8")) {
+            #expect(throws: SQLiteError(.value, "cannot read column 0 of a row: the text is not UTF-8")) {
                 try invalid.firstRow { row throws(SQLiteError) in try row.text(0) }
             }
         }
@@ -184,7 +184,7 @@ import Testing
     @Test func aTooLargeValueIsReportedByTheRun() throws {
         try withFile { file in
             let insertion = try Self.insertion(file)
-            // SQLite's limit is 1 GB. It refuses the length before it reads the bytes.
+            // SQLite's default limit is 1 GB. SQLite checks the length before it reads the bytes.
             var byte: UInt8 = 0
             withUnsafeMutableBytes(of: &byte) { bytes in
                 let tooLarge = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 2_000_000_000)

@@ -14,7 +14,7 @@ import Threads
         path = directory.file("registrations.sqlite")
     }
 
-    /// Runs a test with a writing thread.
+    /// Calls `body` with a thread that has the file open for writing, and then closes the thread.
     private func withWriter(
         _ limits: SQLiteJobLimits = SQLiteJobLimits(),
         _ body: @escaping @Sendable (EpollLoop, String, EntryThread) async throws -> Void
@@ -127,7 +127,7 @@ import Threads
             try await loop.wait { outcomes.areComplete }
             #expect(outcomes.codes == Array(repeating: .full, count: 198))
             #expect(try await reader.keys() == [1])
-            // Space is available again.
+            // A higher limit makes space available again.
             let next = try await writer.run { entries throws(SQLiteError) in
                 try entries.file.execute("PRAGMA max_page_count = 1000")
                 try entries.insert(2, bytes: 200_000)
@@ -179,7 +179,7 @@ import Threads
         let path = directory.file("missing/registrations.sqlite")
         try await onEpollLoop { loop in
             let (writer, outcomes) = (try EntryThread(path, on: loop), Outcomes())
-            // Refused, or failed if the thread has not yet attempted to open the file.
+            // The job is refused if opening the file has failed already. Otherwise, it fails later.
             let refusal = writer.refusal(into: outcomes)
             #expect(try await writer.openingError()?.code == .cannotOpen)
             if refusal == nil { try await loop.wait { outcomes.areComplete } }
@@ -205,7 +205,7 @@ import Threads
             try await loop.wait { gate.hasVisitor }
             try await writer.close()
             #expect(outcomes.order == Array(0..<8))
-            // The jobs of the interrupted transaction share its error. Those that still waited are cancelled.
+            // The jobs of the interrupted transaction share its error. Jobs that still waited complete with `closed`.
             #expect(outcomes.codes.first == .interrupted)
             #expect(Set(outcomes.codes).isSubset(of: [.interrupted, .closed]))
             #expect(writer.refusal(into: outcomes)?.code == .closed)
@@ -274,7 +274,7 @@ private final class EntryThread {
             opened: { test.opened = .some($0) })
     }
 
-    /// Waits until the file is open, or returns the error.
+    /// Waits for the outcome of opening the file, and returns the error; nil if the file is open.
     func openingError() async throws -> SQLiteError? {
         try await loop.wait { self.opened != nil }
         return opened ?? nil
@@ -286,7 +286,8 @@ private final class EntryThread {
         try thread.submit(EntryJob(on: loop, into: outcomes, body))
     }
 
-    /// Submits a job that waits at the gate, so that later jobs share the next transaction. Waits until it has begun.
+    /// Submits a job that waits at the gate, so that later jobs share the next transaction. Waits until the job reaches
+    /// the gate.
     func pause(
         at gate: Gate, into outcomes: Outcomes = Outcomes(),
         _ body: @escaping (Entries) throws(SQLiteError) -> Void = { _ in }
@@ -298,7 +299,7 @@ private final class EntryThread {
         try await loop.wait { gate.hasVisitor }
     }
 
-    /// Submits an empty job, and returns the error if it is refused.
+    /// Submits an empty job, and returns the error if the job is refused; otherwise nil.
     func refusal(into outcomes: Outcomes) -> SQLiteError? {
         do throws(SQLiteError) {
             try submit(into: outcomes) { _ in }
@@ -308,7 +309,7 @@ private final class EntryThread {
         }
     }
 
-    /// Runs a job and returns its outcome.
+    /// Runs a job, and returns the code of its error; nil if it succeeds.
     func run(_ body: @escaping (Entries) throws(SQLiteError) -> Void) async throws -> SQLiteError.Code? {
         let outcomes = Outcomes()
         try submit(into: outcomes, body)

@@ -23,7 +23,7 @@ import Testing
     @Test func `An app or environment that is not configured is a violation`() throws {
         let unknown = try #require(throws: CommandViolation.self) { try environments.find("com.example.other", nil) }
         #expect(unknown.violationClass == .app && unknown.code == "unknown" && unknown.path == "/app")
-        // Sentences reach logs, so they contain no value of the command.
+        // Sentences reach logs, so this sentence does not quote the app of the command.
         #expect(!unknown.sentence.contains("other"))
         let unserved = try #require(throws: CommandViolation.self) {
             try environments.find("com.example.mail", .sandbox)

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RegistrationProcessTests {
     private static let prefix = "registered"
 
-    /// The section of the configuration, with an endpoint for the status.
+    /// Returns the sections `admin` and `registrations` of the configuration.
     private static func section(port: UInt16, devicesPerUserMax: Int, in folder: TemporaryDirectory) -> String {
         """
         admin: {listen: "127.0.0.1:\(port)"}
@@ -27,7 +27,7 @@ import Testing
         try #require(chmod(keys, 0o640) == 0)
     }
 
-    /// Publishes the registration of one token.
+    /// Publishes a registration of the stage's token.
     private func register(_ user: String, at milliseconds: Int64, _ stage: Stage) async throws {
         let body = """
             {"command":"register","app":"com.example.app","user":"\(user)","device_token":"\(Stage.token)",\

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The programs of PostgreSQL, of the newest version that Debian's packages have installed.
+/// The programs of the newest PostgreSQL version that is installed from Debian's packages.
 ///
-/// PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
+/// PostgreSQL refuses to run as root, so a process of root runs the programs as the user `postgres`.
 enum PostgresPrograms {
     private static let root = "/usr/lib/postgresql"
     private static let user = "postgres"
 
-    /// Returns a command that runs a program until it exits or this process has exited. A server then stops at once,
-    /// and removes its shared memory.
+    /// Returns a command that runs a program. The program receives SIGQUIT when this process exits. A server then stops
+    /// immediately and removes its shared memory.
     static func command(_ program: String, _ arguments: [String]) throws(ProcessError) -> [String] {
         guard let version = try Files.names(in: root).max(by: { Int($0) ?? 0 < Int($1) ?? 0 }) else {
-            throw ProcessError("\(root) is empty; install the package postgresql")
+            throw ProcessError("cannot run \(program): \(root) is empty; install the package postgresql")
         }
         let identity = geteuid() == 0 ? ["--reuid=\(user)", "--regid=\(user)", "--clear-groups"] : []
         return ["/usr/bin/setpriv", "--pdeathsig", "QUIT"] + identity + ["--", "\(root)/\(version)/bin/\(program)"]
@@ -20,7 +20,7 @@ enum PostgresPrograms {
 
     /// Runs a program and returns its output lines.
     ///
-    /// - Throws: `ProcessError` with the output if the exit status is not 0.
+    /// - Throws: `ProcessError`, which contains the output if the exit status is not 0.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) async throws(ProcessError) -> [String] {
         let (exit, output, errors) = try await ChildProcess.run(
@@ -31,7 +31,7 @@ enum PostgresPrograms {
         return output
     }
 
-    /// Gives a file or folder to the user that runs the programs.
+    /// Makes the user of the programs the owner of a file or folder. Has no effect unless this process runs as root.
     static func own(_ path: String) throws(ProcessError) {
         guard geteuid() == 0 else { return }
         guard let entry = getpwnam(user), chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {

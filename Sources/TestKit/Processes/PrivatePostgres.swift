@@ -1,12 +1,11 @@
 package import Crypto
 import Glibc
 
-/// A private PostgreSQL with a free port on the loopback interface and a temporary directory.
+/// A private PostgreSQL server with a free port on the loopback interface and a temporary directory.
 ///
-/// The server stops when this process exits, and its processes are ended by ID only.
+/// The server stops when this process exits.
 package actor PrivatePostgres {
-    /// The user and the database that tests use. The user may create objects in the database. Over TCP it needs
-    /// the password.
+    /// The user that tests connect as. It owns ``database``, and needs ``password`` over TCP.
     package static let user = "martlet"
     package static let password = "correct horse"
     package static let database = "push"
@@ -22,7 +21,7 @@ package actor PrivatePostgres {
     /// Starts a server and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - certificate: With it, the server accepts TLS.
+    ///   - certificate: The certificate of the server. If it is nil, the server does not accept TLS.
     ///   - isDurable: Whether commits wait for the disk.
     ///   - settings: Additional settings of `postgresql.conf`, as `name=value`.
     package init(
@@ -40,7 +39,6 @@ package actor PrivatePostgres {
                 "--pgdata", folder.file("data"), "--username", Self.administrator, "--auth", "trust", "--no-sync",
                 "--no-locale", "--encoding", "UTF8", "--no-instructions",
             ])
-        // Replaces a file of the server's user: the folder keeps its owner.
         try PostgresPrograms.own(
             try folder.write(
                 "data/pg_hba.conf",
@@ -56,7 +54,7 @@ package actor PrivatePostgres {
         try await sql("CREATE DATABASE \(Self.database) OWNER \(Self.user)", database: Self.administrator)
     }
 
-    /// Starts a streaming replica of `primary`, which must outlive it. It accepts no writes until `promote()`.
+    /// Starts a streaming standby of `primary`. The standby accepts no writes before `promote()`.
     package init(standbyOf primary: PrivatePostgres) async throws(ProcessError) {
         folder = try TemporaryDirectory("postgres")
         port = try FreePort.choose()
@@ -86,7 +84,7 @@ package actor PrivatePostgres {
         ]
     }
 
-    /// Runs SQL with `psql` as administrator, and returns the lines of its output: rows with `|` between columns.
+    /// Runs SQL with `psql` as the administrator, and returns the lines of its output: rows with `|` between columns.
     ///
     /// - Throws: `ProcessError` with the server's message if a statement fails.
     @discardableResult
@@ -101,14 +99,14 @@ package actor PrivatePostgres {
             ])
     }
 
-    /// Returns the lines of a database's dump by `pg_dump`.
+    /// Returns the lines that `pg_dump` prints for a database.
     package func dump(database: String) async throws(ProcessError) -> [String] {
         try await PostgresPrograms.run(
             "pg_dump",
             ["--host", directory, "--port", "\(port)", "--username", Self.administrator, "--dbname", database])
     }
 
-    /// Starts the stopped or killed server on the same port.
+    /// Starts the server, which must not be running, and waits until it accepts connections.
     package func start() async throws(ProcessError) {
         let places = [
             "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(folder.path)",
@@ -123,7 +121,7 @@ package actor PrivatePostgres {
         _ = try await server.errors.line { $0.contains("database system is ready to accept") }
     }
 
-    /// Stops the server: it rolls back open transactions and closes all connections.
+    /// Stops the server and waits for its exit. The server rolls back open transactions and closes all connections.
     package func stop() async throws(ProcessError) {
         server?.send(signal: SIGINT)
         _ = try await server?.exit()
@@ -136,7 +134,7 @@ package actor PrivatePostgres {
 
     /// Kills all processes of the server.
     package func kill() async throws(ProcessError) {
-        // A stopped postmaster starts no process meanwhile.
+        // A suspended postmaster starts no further process.
         pause()
         let killed = processes
         for process in killed { Glibc.kill(process, SIGKILL) }
@@ -158,7 +156,7 @@ package actor PrivatePostgres {
     /// Suspends all processes of the server with SIGSTOP until `resume()`. The kernel still accepts connections.
     package func pause() {
         for process in processes { Glibc.kill(process, SIGSTOP) }
-        // Processes that started meanwhile.
+        // Also suspends processes that started after the first list was read.
         for process in processes { Glibc.kill(process, SIGSTOP) }
     }
 
@@ -166,12 +164,12 @@ package actor PrivatePostgres {
         for process in processes { Glibc.kill(process, SIGCONT) }
     }
 
-    /// Makes a standby a primary, and waits until it accepts writes.
+    /// Promotes the standby, and waits until it accepts writes.
     package func promote() async throws(ProcessError) {
         try await sql("SELECT pg_promote()", database: Self.administrator)
     }
 
-    /// Returns the processor time of the server and its running sessions.
+    /// Returns the processor time of all running processes of the server.
     package func processorTime() -> Duration {
         processes.reduce(.zero) { $0 + ProcessFigures.processorTime(of: $1) }
     }
@@ -191,7 +189,7 @@ package actor PrivatePostgres {
         self.server = nil
     }
 
-    /// The postmaster, and one process for each session and task. Empty if the server does not run.
+    /// The IDs of the postmaster and its child processes; empty if the server does not run.
     private var processes: [pid_t] {
         guard let server, server.isRunning else { return [] }
         let children = (try? Files.bytes(of: "/proc/\(server.pid)/task/\(server.pid)/children")) ?? []

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A file system of a few hundred kilobytes, in memory. Needs the right to mount.
+/// A small file system in memory. Requires the right to mount.
 public final class SmallDisk: Sendable {
     private let directory: TemporaryDirectory
 
-    /// Whether this process may mount file systems.
+    /// Returns whether this process may mount file systems.
     public static func isPermitted() async -> Bool {
         (try? await ChildProcess.run(["unshare", "--mount", "true"]).exit.status) == .exited(0)
     }
@@ -22,7 +22,6 @@ public final class SmallDisk: Sendable {
         try await mount("-o", "remount,ro", directory.path)
     }
 
-    /// Changes the size of the file system.
     public func resize(kilobytes: Int) async throws {
         try await mount("-o", "remount,size=\(kilobytes)k", directory.path)
     }

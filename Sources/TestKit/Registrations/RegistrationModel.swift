@@ -2,8 +2,8 @@ import APNSProtocol
 public import Crypto
 public import Registrations
 
-/// The registrations of a store in memory, with which tests compare stores. Passes to the rules only the rows and marks
-/// that a batch concerns.
+/// A model of a store's content, in memory, with which tests compare stores. `apply` gives the rules only the rows
+/// and marks that a batch concerns.
 public struct RegistrationModel {
     public static let start: Int64 = 1_750_000_000_000
     public static let app = "com.example.app"
@@ -48,7 +48,7 @@ public struct RegistrationModel {
         apply([try keyed(command)]).outcomes[0]
     }
 
-    /// Ends expired rows, deletes old tombstones and marks, and returns the events of the ends.
+    /// Ends expired rows, deletes old tombstones and marks, and returns the events of the expirations.
     public mutating func maintain() -> [RegistrationEvent] {
         let change = rules.expire(rows.values)
         for row in change.rows { rows[row.key] = row }
@@ -58,7 +58,7 @@ public struct RegistrationModel {
         return change.expirations
     }
 
-    /// Returns the devices that a query finds at a time in UNIX milliseconds.
+    /// Returns the devices that a query finds at `time`, in UNIX milliseconds.
     public func devices(of query: DeviceQuery, at time: Int64) throws -> [FoundDevice] {
         let userKey = try index.userKey(app: query.app, user: query.user)
         let scopeKey = try query.scope.map { try index.scopeKey($0) }
@@ -74,7 +74,7 @@ public struct RegistrationModel {
         return Array(found.sorted { $0.key < $1.key }.prefix(DeviceLookup.devicesMax))
     }
 
-    /// The users and tokens of live rows that are not suspended, such as `ann 0a`, in order.
+    /// The users and tokens of live rows that are readable and not suspended, such as `ann 0a`, in order.
     public var reached: [String] {
         rows.values.compactMap { row in
             guard let details = row.details, details.suspicion?.isSuspension != true else { return nil }
@@ -82,7 +82,7 @@ public struct RegistrationModel {
         }.sorted()
     }
 
-    /// The model without suspicions, which depend on the order of arrival.
+    /// A copy of the model without suspicions, which depend on the order in which commands arrive.
     public var withoutSuspicions: RegistrationModel {
         var model = self
         model.rows = rows.mapValues { row in

@@ -2,13 +2,13 @@ import APNSProtocol
 public import Registrations
 
 extension TokenAddress {
-    /// An address of the kind `device`.
+    /// Returns a production address of the kind `device` in the app of ``RegistrationModel``.
     public static func device(_ token: String) -> TokenAddress {
         TokenAddress(app: RegistrationModel.app, environment: .production, kind: .device, scope: nil, token: token)
     }
 }
 
-/// Commands about the app of ``RegistrationModel``. Times are milliseconds after `RegistrationModel.start`.
+/// Sample commands. Times are milliseconds after `RegistrationModel.start`.
 extension RegistrationCommand {
     public static func register(
         _ user: String, _ token: String, at: Int64, device: String? = nil, shared: Bool = false, expires: Int64? = nil,
@@ -58,6 +58,6 @@ extension RegistrationCommand {
 }
 
 extension RegistrationRules.Outcome {
-    /// The events with user and token, such as `moved ann 0a`.
+    /// The change, user and token of each event, such as `moved ann 0a`.
     public var eventWords: [String] { events.map { "\($0.change.word) \($0.identity.user) \($0.identity.token)" } }
 }

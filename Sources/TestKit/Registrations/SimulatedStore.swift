@@ -4,32 +4,32 @@ package import Registrations
 
 /// A store in memory that applies the same rules as the stores of workers, without encryption.
 ///
-/// Loop-bound, with all of its readers and writers.
+/// Loop-bound, as are its readers and writers.
 package final class SimulatedStore {
     package let loop: EventLoop
     /// The UNIX time of the store, in milliseconds.
     package var nowMilliseconds: Int64 { loop.now.unixMilliseconds }
-    /// While it is set, work fails, and readers and writers are not ready.
+    /// The fault with which all work fails; nil if the store is ready. Readers and writers report each change.
     package var fault: StoreFault? {
         didSet {
             guard fault != oldValue else { return }
             for observer in observers { observer(fault) }
         }
     }
-    /// The time that each call takes.
+    /// The time that each call of a reader or writer takes.
     package var latency = Duration.zero
-    /// Whether changes are committed and then fail: the answer to the commit is lost.
+    /// Whether a writer reports a lost answer to the commit after it has made its changes.
     package var losesAnswers = false
     package private(set) var rows: [Registration.Key: Registration] = [:]
     package private(set) var marks: [UUIDValue: EndMark] = [:]
     package private(set) var events: [UUIDValue: PendingEvent] = [:]
-    /// The number of lookups that completed.
+    /// The number of lookups during which the store had no fault.
     package private(set) var lookupCount = 0
     private let index: BlindIndex
     private var apps: Set<String> = []
     private var observers: [(StoreFault?) -> Void] = []
 
-    /// An event with the time at which it was stored or claimed, in UNIX milliseconds.
+    /// An event with the time at which it was stored or last claimed, in UNIX milliseconds.
     package struct PendingEvent: Sendable, Hashable {
         package var event: StoredEvent
         package var at: Int64
@@ -70,7 +70,7 @@ package final class SimulatedStore {
         return Array(found.sorted { $0.key < $1.key }.prefix(DeviceLookup.devicesMax))
     }
 
-    /// Applies commands at once, as the writers do.
+    /// Applies a batch of commands as the writers do, without their latency.
     @discardableResult
     package func apply(
         _ commands: [RegistrationCommand], rules: RegistrationRules
@@ -113,7 +113,7 @@ package final class SimulatedStore {
         for id in ids { events[id] = nil }
     }
 
-    /// Performs all maintenance in one round.
+    /// Performs all maintenance in one round, and returns the claimed events.
     package func maintain(_ rules: RegistrationRules) -> [StoredEvent] {
         store(rules.expire(rows.values.filter { $0.details?.expiresAt.map { $0 <= rules.now } ?? false }))
         rows = rows.filter { !rules.isForgotten($0.value) }
@@ -145,7 +145,7 @@ package final class SimulatedStore {
         return Array(found.sorted { $0.key < $1.key }.prefix(page.rowsMax))
     }
 
-    /// Edits the rows after a key. Rekeying changes nothing, since rows are not encrypted.
+    /// Edits one page of rows. Rekeying changes nothing, since rows are not encrypted.
     fileprivate func edit(_ page: EditPage) -> (last: Registration.Key?, editedCount: Int) {
         let found = rows.values.filter { row in page.after.map { row.key > $0 } ?? true }
             .sorted { $0.key < $1.key }.prefix(page.rowsMax)
@@ -165,7 +165,7 @@ package final class SimulatedStore {
     fileprivate func countLookup() { lookupCount += 1 }
 
     fileprivate static let cryptoFault = StoreFault(.refused, "OpenSSL failed")
-    fileprivate static let lostAnswer = StoreFault(.unreachable, "the connection was lost during the commit")
+    fileprivate static let lostAnswer = StoreFault(.unreachable, "cannot commit: the connection was lost")
 }
 
 private final class Reader: RegistrationReader {
@@ -240,7 +240,7 @@ private final class Writer: RegistrationWriter {
 
     override func close() async {}
 
-    /// Performs a change after the latency of the store, and calls the closure that it returns, or `failed`.
+    /// Calls `body` after the latency of the store. Then calls the closure that `body` returns, or `failed`.
     private func change(
         failed: @escaping (StoreFault) -> Void, _ body: @escaping () throws(CryptoError) -> () -> Void
     ) {

@@ -2,7 +2,7 @@ import APNSProtocol
 import Configuration
 import Registrations
 
-/// The environments of registration commands, by the configured apps.
+/// The APNs environments of registration commands, from the configured apps.
 struct CommandEnvironments: Sendable {
     private let apps: [String: WorkerConfiguration.App]
 
@@ -12,12 +12,12 @@ struct CommandEnvironments: Sendable {
 
     /// Returns the environment that a command names, or the default environment of its app.
     ///
-    /// - Throws: A violation of the class `app` if the app is not configured, or has no credential in the environment.
+    /// - Throws: A violation of the class `app` if the app is not configured, or has no credential for the environment.
     func find(_ bundleID: String, _ named: APNSEnvironment?) throws(CommandViolation) -> APNSEnvironment {
         guard let app = apps[bundleID] else {
             throw CommandViolation(
                 .app, "unknown", path: "/app",
-                "The app is not configured here: correct app, or add it to apps of the configuration.")
+                "The app is not configured here: correct app, or add the app to apps in the configuration.")
         }
         let environment = named ?? app.environment
         guard app.credentials[environment] != nil else {

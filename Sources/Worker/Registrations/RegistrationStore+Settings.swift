@@ -4,17 +4,17 @@ import RegistrationStores
 import Registrations
 
 extension RegistrationStore {
-    /// Creates the store of a configuration.
+    /// Creates the store of a configuration, and loads its C library.
     ///
-    /// - Throws: if the C library of the store is missing or too old.
+    /// - Throws: if the C library is missing or cannot be used.
     convenience init(_ settings: WorkerConfiguration.Registrations) throws(StoreFault) {
         let password = settings.password
         try self.init(settings.store, password: { password }, keys: settings.keys)
     }
 
-    /// Returns a reader or a writer.
+    /// Returns the reader or writer that `create` returns.
     ///
-    /// - Throws: `resources` if OpenSSL fails, which only a lack of memory causes.
+    /// - Throws: `resources` if `create` fails.
     func connection<Connection>(
         _ create: (RegistrationStore) throws(StoreFault) -> Connection
     ) throws(TransportError) -> Connection {
@@ -27,8 +27,7 @@ extension RegistrationStore {
 }
 
 extension WorkerConfiguration.Registrations {
-    /// Whether connections of one configuration can serve the other, too. Two writers of one SQLite file need the same
-    /// store.
+    /// Returns whether one store can serve both configurations. Two writers of one SQLite file need the same store.
     func hasSameStore(as other: Self) -> Bool {
         store == other.store && keys == other.keys && password == other.password
     }

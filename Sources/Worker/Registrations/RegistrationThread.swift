@@ -12,7 +12,7 @@ final class RegistrationThread: @unchecked Sendable {
     private let loop: EpollLoop
     private var writer: RegistrationWriter?
     private var consumer: RegistrationConsumer?
-    /// The number of calls of `close` that have not returned.
+    /// The number of calls of `consumer.close` that have not returned.
     private var closingCount = 0
 
     /// Creates the event loop. `start` creates the thread and the consumer.
@@ -25,7 +25,8 @@ final class RegistrationThread: @unchecked Sendable {
     /// Starts the thread, and starts the consumer on the thread.
     ///
     /// - Parameter ended: called on the thread after its consumer was closed.
-    /// - Throws: if the system has no thread left, or the store creates no writer. Nothing is called in this case.
+    /// - Throws: if the system cannot create the thread, or the store cannot create a writer. `ended` is not called in
+    ///   this case.
     func start(
         _ registrations: WorkerConfiguration.Registrations, _ store: RegistrationStore,
         _ components: WorkerComponents, in environment: LaneEnvironment, ended: @escaping @Sendable () -> Void
@@ -56,15 +57,15 @@ final class RegistrationThread: @unchecked Sendable {
 
     /// Queries the status of the consumer.
     ///
-    /// - Parameter answer: called on the consumer's thread; not called if the consumer was closed.
+    /// - Parameter answer: called on the consumer's thread; not called if the thread has ended.
     func status(_ answer: @escaping @Sendable (RegistrationConsumer.Status) -> Void) {
         loop.post { [self] in
             if let consumer { answer(consumer.status) }
         }
     }
 
-    /// Stops consuming, finishes the commands that have arrived, and ends the thread. Of several calls, the earliest
-    /// deadline applies.
+    /// Stops consuming, finishes the received commands until the deadline, and ends the thread. Of several calls, the
+    /// earliest deadline applies.
     func close(deadlineSeconds: Int) {
         loop.post { [self] in
             guard let consumer else { return }

@@ -15,7 +15,7 @@ import Testing
 @Suite struct RefusalCommandTests {
     private static let unregisteredAt: Int64 = 1_700_000_000_123
 
-    /// A lane whose APNs refuses each push.
+    /// A lane with a simulated APNs that refuses each push.
     private final class Fixture {
         let lane: LaneAPNSHarness
         var harness: LaneHarness { lane.harness }
@@ -46,7 +46,7 @@ import Testing
             }
         }
 
-        /// Waits for the result of one request, and returns the command, if any.
+        /// Waits for the result of one request, and returns the published command; nil if there is none.
         func command() throws -> RegistrationCommand? {
             let hasEnded = harness.run { lane.results == 1 }
             try #require(hasEnded && commands.count <= 1)
@@ -182,7 +182,7 @@ import Testing
         #expect(parts?.kind == kind && parts?.scope == scope)
     }
 
-    /// A delivery with headers and the property `user-id`.
+    /// Returns a delivery with the given headers and property `user-id`.
     private static func message(
         _ body: String, userID: String? = nil, headers: FieldTable = FieldTable()
     ) -> IncomingMessage {

@@ -35,11 +35,11 @@ import Testing
         let harness = try RegistrationHarness()
         harness.send(1, harness.register(1, user: "ann", age: 10))
         harness.send(2, harness.register(1, user: "bob"))
-        // The broker does not confirm yet.
+        // The broker confirms further messages only after 5 seconds.
         harness.onLoop { harness.broker.behavior.confirmDelayMilliseconds = 5000...5000 }
         #expect(harness.run { harness.results.count == 1 })
         #expect(harness.store.events.count == 1)
-        // The command without an event is acknowledged at once.
+        // The command without an event is acknowledged before the confirm.
         #expect(harness.run { harness.queue.unsettled == 1 })
         #expect(harness.run { harness.isDrained })
         #expect(harness.store.events.isEmpty)

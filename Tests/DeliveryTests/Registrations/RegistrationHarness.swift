@@ -15,7 +15,7 @@ import Testing
 final class RegistrationHarness {
     static let app = "com.example.app"
     static let replyQueue = "shop.replies"
-    /// A user whose commands a `TestWriter` refuses as faulty data.
+    /// The user whose registrations make a `TestWriter` fail the batch with a data fault.
     static let poisonousUser = "poison"
 
     let loop = VirtualLoop(seed: 1)
@@ -32,7 +32,7 @@ final class RegistrationHarness {
         var closing = 0
     }
 
-    /// - Parameter storeFault: The fault of the store at the start.
+    /// - Parameter storeFault: The fault of the store at the start. If it is nil, waits until the consumer is ready.
     init(
         replyPrefix: String? = "shop.", devicesPerUserMax: Int = 100, log: Log = .silent, storeFault: StoreFault? = nil
     ) throws {
@@ -72,7 +72,7 @@ final class RegistrationHarness {
             configuration: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")))
     }
 
-    /// Closes everything, so that the leak sanitizer reports nothing.
+    /// Closes the consumer and the broker, so that the leak sanitizer reports nothing.
     deinit {
         close(deadlineSeconds: 1)
         loop.enter { broker.crash() }
@@ -109,7 +109,7 @@ final class RegistrationHarness {
         return String(repeating: "0", count: 64 - digits.utf8.count) + digits
     }
 
-    /// The body of a `register` command.
+    /// Returns the body of a `register` command.
     ///
     /// - Parameter age: The time since the registration, in milliseconds.
     func register(_ token: Int, user: String, age: Int64 = 0, deviceID: String? = nil, app: String = app) -> String {
@@ -120,7 +120,7 @@ final class RegistrationHarness {
 
     /// Publishes a command.
     ///
-    /// - Parameter number: The number in the message-id.
+    /// - Parameter number: The number in the message-id and the correlation-id.
     func send(
         _ number: Int, _ body: String, replyTo: String? = nil, contentEncoding: String? = nil,
         timestampSeconds: UInt64? = nil
@@ -137,7 +137,7 @@ final class RegistrationHarness {
     /// Publishes a message as the user of the worker.
     func publish(_ message: OutgoingMessage) {
         loop.enter { [loop, broker] in
-            // Used only on the thread that runs the loop.
+            // Both objects are used only on the thread that runs the loop.
             nonisolated(unsafe) let connection = Self.connection(broker)
             nonisolated(unsafe) let publisher = Publisher(on: connection)
             publisher.start()
@@ -148,7 +148,7 @@ final class RegistrationHarness {
         }
     }
 
-    /// Cuts one of the two connections to the broker; both without an index.
+    /// Cuts the connection with this index to the broker; all connections to the broker if `index` is nil.
     func cut(_ index: Int? = nil) {
         loop.enter {
             let connections = loop.network.connections.filter { $0.endpoint == broker.endpoint }
@@ -156,7 +156,6 @@ final class RegistrationHarness {
         }
     }
 
-    /// Begins to close the consumer.
     func beginClosing(deadlineSeconds: Int) {
         state.closing += 1
         loop.enter { [loop, service, state] in
@@ -178,13 +177,13 @@ final class RegistrationHarness {
 /// A writer that can fail single transactions, and records the sizes of batches.
 final class TestWriter: RegistrationWriter {
     private let writer: RegistrationWriter
-    /// The faults of the next transactions, while the writer is ready.
+    /// The faults of the next transactions, in order. The writer remains ready.
     var faults: [StoreFault] = []
-    /// Called with each transaction before it begins.
+    /// Called before each batch and each deletion of events.
     var began: () -> Void = {}
     private(set) var batchSizes: [Int] = []
     private(set) var rounds = 0
-    /// Whether the next rounds of maintenance are reported as incomplete.
+    /// The number of further rounds of maintenance that are reported as incomplete.
     var incompleteRounds = 0
 
     init(_ writer: RegistrationWriter) { self.writer = writer }
@@ -231,7 +230,7 @@ extension RegistrationCommand {
 }
 
 extension ScriptedBroker {
-    /// Declares the exchange and the queue of registration commands.
+    /// Declares the exchange and the queue of registration commands, and binds the queue.
     func declareRegistrations(_ names: TopologyNames) {
         declareExchange(names.registrationsExchange, .topic)
         declareQueue(

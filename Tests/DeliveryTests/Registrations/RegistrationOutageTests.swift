@@ -99,7 +99,7 @@ import Testing
         harness.onLoop { harness.store.losesAnswers = false }
         #expect(harness.run { harness.isDrained && harness.replies.count == 1 })
         #expect(try harness.outcomes() == ["unchanged"])
-        // Maintenance publishes the event, which may have been published.
+        // Maintenance publishes the event, and marks it as a possible duplicate.
         #expect(harness.run { harness.results.count == 1 && harness.store.events.isEmpty })
         #expect(try harness.events() == ["moved"])
         #expect(
@@ -132,7 +132,7 @@ import Testing
         #expect(harness.liveRows == 20 && harness.status.reasons.isEmpty)
     }
 
-    /// Both connections are equal to the broker: each of them is lost once.
+    /// Each test case loses one of the consumer's two connections.
     @Test(arguments: [0, 1]) func `One connection is lost while events are published`(connection: Int) throws {
         let harness = try RegistrationHarness()
         for number in 0..<20 { harness.send(number, harness.register(number, user: "ann", age: 10)) }
@@ -189,7 +189,7 @@ import Testing
                 Array(harness.register(1, user: "bob").utf8), messageID: .random(), from: .queue, now: harness.now,
                 environment: { _, _ in .sandbox }
             ).command
-            // Another process commits the command, and ends before it publishes the event.
+            // Simulates another process that commits the command and ends before it publishes the event.
             try harness.store.apply([command], rules: RegistrationRules(now: harness.now))
         }
         #expect(harness.results.isEmpty && harness.store.events.count == 1)

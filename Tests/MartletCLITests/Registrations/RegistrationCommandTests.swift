@@ -36,7 +36,7 @@ import Testing
             let (other, otherStore) = try await Self.task(on: loop)
             #expect(try await run("import \(copy)", as: RegistrationsImportCommand.self, other) == .success)
             #expect(Self.users(of: otherStore) == ["ann", "bob"])
-            // An existing file is not replaced.
+            // The export does not replace an existing file.
             #expect(try await run("export --output \(copy)", as: RegistrationsExportCommand.self, task) == .failed)
         }
     }
@@ -69,7 +69,7 @@ import Testing
             let (task, store) = try await Self.filledTask(on: loop)
             let folder = try TemporaryDirectory("registrations")
             let users = try folder.write("users", "ann\n")
-            // The tests have no terminal.
+            // Without a terminal, the command cannot ask for a confirmation.
             let line = "erase --user-file \(users)"
             #expect(try await run(line, as: RegistrationsEraseCommand.self, task) == .usage)
             #expect(Self.users(of: store) == ["ann", "bob"])
@@ -110,9 +110,9 @@ import Testing
     private static func task(on loop: EpollLoop) async throws -> (RegistrationsTask, SimulatedStore) {
         let store = try SimulatedStore(
             on: loop, keys: RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "test"))
-        // The closure and the store belong to one loop.
+        // Only the store's loop uses the writer.
         nonisolated(unsafe) let writer = store.writer()
-        // The process of the tests handles its signals itself.
+        // The test process keeps its own signal handling.
         let interruption = Interruption(on: loop)
         interruption.end()
         let task = try RegistrationsTask(access { _ in writer }, of: [], on: loop, interruption)

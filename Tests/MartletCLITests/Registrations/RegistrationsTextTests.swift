@@ -6,7 +6,7 @@ import Testing
 @testable import MartletCLI
 @testable import RegistrationTools
 
-/// The formats of registrations.
+/// The output formats of `martlet registrations`.
 @Suite struct RegistrationsTextTests {
     private static let now: Int64 = 1_750_000_000_000
     private static let token = String(repeating: "0a", count: 32)

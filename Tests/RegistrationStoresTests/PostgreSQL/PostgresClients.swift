@@ -12,7 +12,7 @@ final class ChangeRecorder {
 
     var isReady: Bool { changes.last.map { $0 == nil } ?? false }
 
-    /// The last fault; nil if the last change was to ready.
+    /// The fault of the last change; nil if the reader or writer is ready or has reported no change.
     var fault: StoreFault? { changes.last ?? nil }
 }
 
@@ -30,7 +30,7 @@ struct RecordedClient {
 
     func waitUntilReady() async throws { try await client.loop.wait { reader.isReady && writer.isReady } }
 
-    /// Waits until reader and writer have a fault of this code, and returns that of the writer.
+    /// Waits until both reader and writer report a fault of this code, and returns the fault of the writer.
     func fault(_ code: StoreFault.Code) async throws -> StoreFault? {
         try await client.loop.wait { reader.fault?.code == code && writer.fault?.code == code }
         return writer.fault
@@ -56,7 +56,7 @@ struct RecordedClient {
 }
 
 extension PostgresFixture {
-    /// Calls `body` with a started client, and closes it.
+    /// Calls `body` with a started client, and then closes the client.
     func withClient<Value: Sendable>(
         url: PostgresURL? = nil, password: @escaping PostgresPasswordSource = Self.password,
         _ body: @Sendable @escaping (RecordedClient) async throws -> Value
@@ -77,12 +77,12 @@ extension PostgresFixture {
 }
 
 extension RegistrationRules {
-    /// One second after the start of the model.
+    /// Rules for one second after the start of the model.
     static let test = RegistrationRules(now: RegistrationModel.start + 1000)
 }
 
 extension DeviceQuery {
-    /// All devices of a user in the app of the model.
+    /// Returns a query for all tokens of the kind `device` that a user has in production.
     static func all(of user: String, app: String = RegistrationModel.app) -> DeviceQuery {
         DeviceQuery(app: app, environment: .production, kind: .device, scope: nil, user: user)
     }

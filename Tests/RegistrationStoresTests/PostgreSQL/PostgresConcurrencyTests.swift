@@ -9,7 +9,7 @@ import Testing
 
 /// Several writers of one store, each on its own loop.
 @Suite(.serialized, .postgres) struct PostgresConcurrencyTests {
-    /// Calls `body` with two clients at once, each with its number on a loop of its own.
+    /// Calls `body` concurrently for two clients, each on its own loop, with the number of the client.
     private func withTwoClients(
         _ fixture: PostgresFixture, _ body: @Sendable @escaping (Int, RecordedClient) async throws -> Void
     ) async throws {
@@ -76,7 +76,7 @@ import Testing
         }
         let live = try await liveRows(fixture)
         #expect(live.count == deviceCount && Set(live.map(\.deviceKey)).count == deviceCount)
-        // The larger key wins, regardless of the order.
+        // The other token of each installation has a row, too.
         let tokens = try await fixture.sql("SELECT count(*) FROM martlet.registration")
         #expect(tokens == ["\(2 * deviceCount)"])
     }
@@ -97,7 +97,7 @@ import Testing
         let fixture = try await PostgresFixture()
         try await withTwoClients(fixture) { number, recorded in
             for app in 0..<50 {
-                // Both clients use some of the apps.
+                // Both clients use every third app.
                 let name = "com.example.app\(app % 3 == 0 ? 0 : number).\(app)"
                 let address = TokenAddress(
                     app: name, environment: .production, kind: .device, scope: nil, token: "0a")

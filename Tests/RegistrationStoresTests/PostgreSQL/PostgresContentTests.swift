@@ -7,7 +7,7 @@ import Testing
 
 @testable import RegistrationStores
 
-/// The content of the tables.
+/// The content of the tables, and the statements that read it.
 @Suite(.serialized, .postgres) struct PostgresContentTests {
     @Test func `Neither a dump nor the log of changes contains a user, token, installation or scope`() async throws {
         let fixture = try await PostgresFixture()
@@ -51,7 +51,7 @@ import Testing
             try await fixture.sql(
                 "UPDATE martlet.registration SET kind = 99 WHERE token_key = '\(devices[0].key.token)'")
             #expect(try await client.lookUp([.all(of: "ann")]) == [[devices[1]]])
-            // Pages are full until the last one.
+            // The unknown row takes no place in a page.
             #expect(try await client.rows(rowsMax: 1).map(\.key) == [devices[1].key])
             #expect(try await client.rows(.user("ann", app: nil), rowsMax: 1).map(\.key) == [devices[1].key])
             #expect(await recorded.fault(of: [.erase("ann", at: 2)]) == nil)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Plans are made while the tables are empty, and kept while they grow.
+    /// PostgreSQL plans the statements while the tables are empty, and keeps the plans while the tables grow.
     @Test func `Lookups, batches and maintenance use indexes from the first row on`() async throws {
         let fixture = try await PostgresFixture()
         func scans(_ column: String) async throws -> Int {

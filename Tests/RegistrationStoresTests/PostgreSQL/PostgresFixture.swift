@@ -5,7 +5,7 @@ import Registrations
 import TestKit
 import Testing
 
-/// Gives a suite a private server, which ends with the suite.
+/// Gives a suite a private server, which ends after the suite.
 struct PostgresServerTrait: SuiteTrait, TestScoping {
     @TaskLocal static var server: PrivatePostgres?
 
@@ -22,9 +22,9 @@ extension Trait where Self == PostgresServerTrait {
     static var postgres: Self { Self() }
 }
 
-/// A store in a database of its own, with a schema and a role of workers.
+/// A store in its own database of a PostgreSQL server.
 struct PostgresFixture: StoreFixture {
-    /// The role of workers. It may not change the schema.
+    /// The role of workers. It has no right to change the schema.
     static let workerRole = "martlet worker"
 
     let server: PrivatePostgres
@@ -32,7 +32,7 @@ struct PostgresFixture: StoreFixture {
 
     /// Creates a database on the suite's server.
     ///
-    /// - Parameter isMigrated: Whether the database has a schema.
+    /// - Parameter isMigrated: Whether the schema is created, with the rights of the role of workers.
     init(isMigrated: Bool = true) async throws {
         try await self.init(#require(PostgresServerTrait.server), isMigrated: isMigrated)
     }
@@ -53,7 +53,7 @@ struct PostgresFixture: StoreFixture {
         }
     }
 
-    /// Calls `body` with a server, and ends the server.
+    /// Calls `body` with a new server, and ends the server.
     static func withServer(
         isDurable: Bool = false, settings: [String] = [], _ body: (PrivatePostgres) async throws -> Void
     ) async throws {
@@ -70,7 +70,7 @@ struct PostgresFixture: StoreFixture {
 
     static let password: PostgresPasswordSource = { PostgresPassword(PrivatePostgres.password) }
 
-    /// The URL of the database for a user.
+    /// Returns the URL with which a user connects to the database.
     func url(user: String = "martlet%20worker", port: UInt16? = nil) throws -> PostgresURL {
         try PostgresURL("postgresql://\(user)@127.0.0.1:\(port ?? server.port)/\(database)")
     }
@@ -92,7 +92,7 @@ struct PostgresFixture: StoreFixture {
             writer: try PostgresWriter(loop: loop, url: url, password: password, keys: keys), on: loop)
     }
 
-    /// Runs SQL as administrator.
+    /// Runs SQL as the administrator, and returns the lines of its output.
     @discardableResult
     func sql(_ text: String) async throws -> [String] { try await server.sql(text, database: database) }
 

@@ -26,7 +26,7 @@ import Testing
     @Test func `The printed SQL creates the same schema`() async throws {
         let printed = try await PostgresFixture(isMigrated: false)
         let migrated = try await PostgresFixture()
-        // The name of the role is quoted.
+        // The printed SQL quotes the name of the role, which contains a space.
         let sql = PostgresMigrations.sql(workerRole: PostgresFixture.workerRole)
         try await printed.sql("SET ROLE \(PrivatePostgres.user);\n\(sql)")
         let columns = """
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `Later steps follow, and a step that was interrupted is repeated`() async throws {
         let fixture = try await PostgresFixture()
-        // An interrupted step leaves an index without the version.
+        // An interrupted step to version 3 leaves its index without the version.
         try await fixture.sql(
             """
             ALTER TABLE martlet.registration ADD COLUMN note text; UPDATE martlet.version SET version = 2;

@@ -116,7 +116,7 @@ import Testing
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
             await #expect(throws: ProcessError.self) { try await holder.value }
             #expect(await recorded.fault(of: [.register("ann", "0a", at: 2)]) == nil)
-            // The connection remained.
+            // The writer kept its connection: it reported no further change.
             #expect(recorded.writer.changes == [nil])
         }
     }

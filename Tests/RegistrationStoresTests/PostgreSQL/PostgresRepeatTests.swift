@@ -6,9 +6,9 @@ import Testing
 
 @testable import RegistrationStores
 
-/// Transactions that are repeated, by the store or by its caller.
+/// Transactions that the store or its caller repeats.
 @Suite(.serialized, .postgres) struct PostgresRepeatTests {
-    /// Commits wait for a standby that does not exist: they are durable, and unanswered.
+    /// The commit waits for a standby that does not exist. The commit is durable, but has no answer.
     @Test func `A commit whose answer is lost is repeated without a change`() async throws {
         try await PostgresFixture.withServer { server in
             let fixture = try await PostgresFixture(server)
@@ -23,7 +23,7 @@ import Testing
                 #expect(outcomes.map(\.reply) == [.unchanged, .unchanged])
                 #expect(outcomes.flatMap(\.events) == [])
                 #expect(try await recorded.client.rows() == rows)
-                // The lost outcome contained an event.
+                // Maintenance claims the event of the lost outcome.
                 let later = RegistrationRules(now: RegistrationRules.test.now + Maintenance.eventAgeMillisecondsMin)
                 let events = try await recorded.client.maintain(rules: later)
                 #expect(events.map(\.mayBeDuplicate) == [true])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A session that takes no advisory locks inserts the same row meanwhile.
+    /// Another session, which takes no advisory locks, inserts the same row before the batch does.
     @Test func `A batch that another session precedes is repeated`() async throws {
         let fixture = try await PostgresFixture()
         try await fixture.withClient { recorded in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// The type of a result changes, as a migration may do.
+    /// The test changes the type of a column that a statement returns, as a migration may do.
     @Test func `Statements with an outdated plan are prepared again`() async throws {
         let fixture = try await PostgresFixture()
         try await fixture.withClient { recorded in

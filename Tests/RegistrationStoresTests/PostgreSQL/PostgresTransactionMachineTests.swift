@@ -25,10 +25,10 @@ import Testing
         var machine = PostgresTransactionMachine()
         #expect(machine.start(hasNewApps: true) == [.number])
         #expect(machine.numbered() == [.read])
-        // Another process has used the numbers.
+        // Another process has used the numbers of the new apps.
         #expect(machine.found(.outdated, hasNewApps: true) == [.rollBack, .number])
         #expect(machine.numbered() == [.read])
-        // An app appeared that an erasure must include.
+        // An erasure must include another app that has appeared.
         #expect(machine.found(.outdated, hasNewApps: false) == [.rollBack, .read])
         #expect(machine.found(.changed, hasNewApps: false) == [.write])
         #expect(machine.committed() == [.complete])
@@ -62,7 +62,7 @@ import Testing
         #expect(machine.failed(conflict, hasNewApps: false) == [])
     }
 
-    /// The connection was lost, and with it the numbers of apps.
+    /// The numbers of the apps are unknown after the failure.
     @Test func `A repeat numbers the apps that are unknown`() throws {
         var machine = PostgresTransactionMachine()
         _ = machine.start(hasNewApps: false)

@@ -19,8 +19,8 @@ extension SystemTests {
         private static let replyQueue = "registrations-replies"
         private static let tokens = 500
 
-        /// Two users register each token; one command is invalid. The first consumer closes amid the commands, the
-        /// second one continues.
+        /// Two users register each token, and one command is invalid. The first consumer closes before all commands are
+        /// processed, and the second one continues.
         @Test func theNextConsumerContinues() async throws {
             let broker = try await PrivateBroker.shared
             let url = broker.url
@@ -60,8 +60,8 @@ extension SystemTests {
             await client.close()
         }
 
-        /// Each event names the user who has the token now. If a confirm did not arrive before the deadline of the first
-        /// consumer, the event is published again, marked as a possible duplicate.
+        /// Expects that each event names the new user of its token. Only an event that is marked as a possible
+        /// duplicate may repeat an earlier event.
         private static func expectEvents(_ client: TestBrokerClient) async throws {
             var seen: Set<String> = []
             for event in await client.collected(names.resultsQueue) {
@@ -89,7 +89,8 @@ extension SystemTests {
                 environment: { _, environment in environment ?? .sandbox })
         }
 
-        /// Even numbers register a token for Ann, odd numbers the same token for Bob, a second later.
+        /// Returns a command that registers a token: for Ann if the number is even, otherwise for Bob, one second
+        /// later.
         private static func command(_ number: Int, now: Int64) -> OutgoingMessage {
             let (token, isSecond) = (number / 2, number % 2 == 1)
             let digits = String(token, radix: 16)
