@@ -52,7 +52,7 @@ final class AudienceExpander {
         finder.find(queries, for: .users(record, self))
     }
 
-    /// Receives the devices of the users in a lookup, in the order of the users.
+    /// Receives the devices of each user that was looked up, in the order of the users.
     func found(_ devices: ArraySlice<[FoundDevice]>, _ record: DeliveryRecord) {
         guard let expansion = record.expansion else { return }
         if record.pipeline.shouldRequeue(record) { return requeue(record) }
@@ -195,7 +195,7 @@ extension AudienceExpander {
 
 /// Children whose registration may have ended since the expansion.
 extension AudienceExpander {
-    /// The time between the expansion and the delivery of a child, after which its registration is looked up again.
+    /// The time between lookup and delivery of a child, above which the worker looks up the registration again.
     static let staleSecondsMin: Int64 = 60
 
     /// Returns whether the registration of a child must be looked up again before the push. The registration of a child

@@ -9,8 +9,8 @@ import Registrations
 struct StoreBreaker {
     /// The time without a connection after which the breaker opens. Until then, searches wait.
     static let connectSecondsMax: Int64 = 3
-    /// The number of consecutive lookups with the fault `unreachable` after which the breaker opens. A lookup with
-    /// another fault opens the breaker at once.
+    /// The number of consecutive lookups with the fault `unreachable` after which the breaker opens. Any other fault
+    /// opens the breaker at once.
     static let failuresMax = 3
     static let firstProbeSeconds: Int64 = 1
     static let probeSecondsMax: Int64 = 10
