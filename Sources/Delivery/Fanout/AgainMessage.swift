@@ -1,7 +1,7 @@
 import AMQP
 
-/// The message that returns a request to users to the end of its queue after a chunk, byte for byte. Its cursor counts
-/// the published children.
+/// The message that returns a request to users to the end of its queue after a chunk. The body is unchanged, and a
+/// header contains the cursor.
 enum AgainMessage {
     static func make(
         for record: DeliveryRecord, _ attempts: Attempts, to place: RequestPlace, worker: WorkerIdentity
@@ -18,8 +18,8 @@ enum AgainMessage {
 }
 
 extension DeliveryRecord {
-    /// Appends the progress of an expansion. Call this function before `copyProducersHeaders`, which copies an earlier
-    /// cursor otherwise.
+    /// Appends the cursor of an expansion that has made progress. Call this function before `copyProducersHeaders`,
+    /// which otherwise copies an earlier cursor.
     func appendCursor(to headers: inout FieldTable) {
         guard let expansion, expansion.hasChildren || expansion.cursor.user > 0 else { return }
         headers.append(MessageHeaderName.cursor, .string(expansion.cursor.text))

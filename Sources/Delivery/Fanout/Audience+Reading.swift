@@ -11,7 +11,7 @@ extension Audience {
     ///   - body: The bytes from which `members` were read.
     ///   - push: The push, without a device.
     ///   - route: The route of the pushes.
-    /// - Throws: A violation of the class `schema` if the schema permits what this type does not.
+    /// - Throws: A violation of the class `schema` if the users are missing, or the scope is missing or superfluous.
     init(
         _ members: borrowing RequestMembers, in body: [UInt8], app: AppDirectory.Index, environment: APNSEnvironment,
         push: APNSRequest, route: Route
@@ -36,7 +36,7 @@ extension Audience {
             scopeRange: members.range(of: .scope).map { Self.withComma($0, in: body) })
     }
 
-    /// Returns the range of a member and a comma next to it. The object has another member.
+    /// Returns the range of a member with the comma after it. The last member has the comma before it instead.
     private static func withComma(_ member: Range<Int>, in body: [UInt8]) -> Range<Int> {
         let comma = UInt8(ascii: ",")
         // Only white space is between a member and the next comma or brace.
@@ -48,12 +48,12 @@ extension Audience {
 }
 
 extension TokenKind {
-    /// The kind of the tokens to which a request to users goes; nil for a push type without users.
+    /// The kind of the tokens to which a request to users goes; nil for `mdm`.
     init?(_ pushType: PushType, request: JSONValue) {
         self.init(pushType, event: request["payload"]?["aps"]?["event"]?.string)
     }
 
-    /// Returns the scope that a request names for tokens of this kind; nil if it names none.
+    /// Returns the scope that a request names for tokens of this kind; nil if the request names no scope.
     func scope(of request: JSONValue) -> String? {
         switch scopeRule {
         case .none, .inRequest: request["scope"]?.string

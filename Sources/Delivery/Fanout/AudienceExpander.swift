@@ -5,8 +5,9 @@ import EventLoop
 import Registrations
 import Telemetry
 
-/// The stage between deduplication and permit for requests to users. It looks up the devices and publishes a request for
-/// each, or pushes to the only device in place.
+/// The stage after the deduplication of requests to users. It looks up the devices. Then it publishes a child for each
+/// device, or pushes in place to the only device of a single user. It also looks up the registrations of stale
+/// children.
 ///
 /// Loop-bound.
 final class AudienceExpander {
@@ -22,11 +23,11 @@ final class AudienceExpander {
         finder = DeviceFinder(context, reader, counters)
     }
 
-    /// Expands the next chunk of a request to users, which is a first delivery.
+    /// Begins the next chunk of a request to users. The delivery must not be a duplicate.
     func expand(_ pending: PendingAudience, _ record: DeliveryRecord) {
         let expansion = Expansion(pending.audience, pending.key, of: record)
         record.expansion = expansion
-        // A list of users may have many devices. Most single users have few.
+        // Most single users have few devices, so only a list needs a place before the lookup.
         if !pending.audience.isList || takePlace(expansion, record) { lookUp(expansion, record) }
     }
 
@@ -51,7 +52,7 @@ final class AudienceExpander {
         finder.find(queries, for: .users(record, self))
     }
 
-    /// Receives the devices of the next users.
+    /// Receives the devices of each user that was looked up, in the order of the users.
     func found(_ devices: ArraySlice<[FoundDevice]>, _ record: DeliveryRecord) {
         guard let expansion = record.expansion else { return }
         if record.pipeline.shouldRequeue(record) { return requeue(record) }
@@ -80,7 +81,7 @@ final class AudienceExpander {
         finish(expansion, record, .report)
     }
 
-    /// Pushes to the only device of a user. The record's child replaces the record.
+    /// Pushes to the only device of a single user. The record of the child replaces the record of the request.
     private func pushInPlace(_ child: FanoutChunk.Child, _ expansion: Expansion, _ record: DeliveryRecord) {
         let pipeline = record.pipeline
         counters.completed(expansion.audience.app, devices: 1)
@@ -88,32 +89,32 @@ final class AudienceExpander {
         let origin = FanoutOrigin(expansion, child, isOnlyDevice: true)
         let request = expansion.template.child(for: child.device)
         let token = ArraySlice(child.device.token.utf8)
-        // The payload is read from the body of the request to users, which contains the same bytes.
+        // The push keeps the payload of the request to users. The child's body contains the same payload.
         let push = PushRequest(
             push: expansion.audience.push.addressed(to: token, id: request.id), app: expansion.audience.app,
             route: expansion.audience.route, registeredAtMilliseconds: child.device.registeredAt)
         pipeline.deduplicate(push, DeliveryRecord(record, replacedBy: request, token: token, origin))
     }
 
-    /// Settles the request to users.
+    /// Releases the place, if any, and settles the request.
     private func finish(_ expansion: Expansion, _ record: DeliveryRecord, _ verdict: Verdict) {
         releasePlace(expansion)
         record.pipeline.settle(verdict, record)
     }
 
-    /// Moves the request to a wait queue.
+    /// Releases the place, if any, and holds the request.
     func hold(_ record: DeliveryRecord, because reason: HoldReason) {
         if let expansion = record.expansion { releasePlace(expansion) }
         record.pipeline.hold(nil, because: reason, record)
     }
 
-    /// Returns the request to the broker.
+    /// Releases the place, if any, and requeues the delivery.
     func requeue(_ record: DeliveryRecord) {
         if let expansion = record.expansion { releasePlace(expansion) }
         record.pipeline.settle(.requeue, record)
     }
 
-    /// Requeues all requests that wait for a place or a lookup.
+    /// Requeues the deliveries that wait for a place or for the beginning of a lookup.
     func requeueWaiting() {
         for search in finder.takeWaiting() { search.requeue() }
         while let record = places.popWaiter() { record.pipeline.settle(.requeue, record) }
@@ -130,7 +131,8 @@ extension AudienceExpander {
         ChunkPublisher(record, expansion, messages, for: self).publish()
     }
 
-    /// Returns the place of the queue from which the request came, or came to the quarantine.
+    /// Returns the place of the request's queue. For a request in the quarantine, this is the queue before the
+    /// quarantine. Without a known queue, returns the place of the first request queue.
     private func childPlace(of record: DeliveryRecord) -> RequestPlace {
         let isInQuarantine = record.pipeline.session.role(of: record) == .quarantine
         let queue = isInQuarantine ? record.queueBeforeQuarantine(in: configuration) : record.delivery.queue
@@ -138,7 +140,7 @@ extension AudienceExpander {
         return RequestPlace(exchange: configuration.names.requestsExchange, routingKey: known.routingKey)
     }
 
-    /// Returns the place to which the request returns after a chunk.
+    /// Returns the place to which the request returns after a chunk: the quarantine or the request's queue.
     func parentPlace(of record: DeliveryRecord) -> RequestPlace {
         guard record.pipeline.session.role(of: record) == .quarantine else { return childPlace(of: record) }
         return RequestPlace(exchange: configuration.names.quarantineQueue, routingKey: record.delivery.routingKey)
@@ -165,8 +167,8 @@ extension AudienceExpander {
         }
     }
 
-    /// Moves a request to a wait queue, since its queue accepts no requests. Consumption continues, since it may be what
-    /// makes room in the queue.
+    /// Holds a request after the broker did not confirm a publish to its queue. The lane continues to consume, which
+    /// can make room in a full queue.
     func holdFanout(_ record: DeliveryRecord, madeProgress: Bool) {
         let attempts = madeProgress ? record.attempts.expanded() : record.attempts
         record.pipeline.settleHold(.fanout, attempts, record)
@@ -193,17 +195,18 @@ extension AudienceExpander {
 
 /// Children whose registration may have ended since the expansion.
 extension AudienceExpander {
-    /// The time after which the registration of a child is looked up again.
+    /// The time between lookup and delivery of a child, above which the worker looks up the registration again.
     static let staleSecondsMin: Int64 = 60
 
-    /// Returns whether a child must be looked up before its push. A child that is pushed in place was just looked up.
+    /// Returns whether the registration of a child must be looked up again before the push. The registration of a child
+    /// that is pushed in place was just looked up.
     func isStale(_ record: DeliveryRecord) -> Bool {
         guard let origin = record.fanoutOrigin, record.expansion == nil else { return false }
         return record.receivedAtMilliseconds - origin.expandedAtMilliseconds > Self.staleSecondsMin * 1000
             || record.delivery.properties.header(MessageHeaderName.reasonCode) != nil
     }
 
-    /// Looks up the registration of a child.
+    /// Looks up the registration of a child again. Holds the child while the breaker of the store is open.
     func recheck(_ push: PendingPush, _ record: DeliveryRecord) {
         guard let origin = record.fanoutOrigin, let environment = record.environment else {
             return record.pipeline.requestPermit(push, record)
@@ -229,8 +232,8 @@ extension AudienceExpander {
 }
 
 extension DeliveryRecord {
-    /// The request queue of a request in the quarantine; nil if it is unknown. After a wait, the routing key names the
-    /// quarantine.
+    /// Returns the queue from which a request came to the quarantine; nil if the queue is unknown. The routing key is
+    /// the name of that queue until the request waits. After a wait, only a header names the queue.
     fileprivate func queueBeforeQuarantine(in configuration: LaneConfiguration) -> String? {
         let names = [
             delivery.routingKey, delivery.properties.header(MessageHeaderName.originQueue)?.stringValue,

@@ -2,7 +2,7 @@ import APNSProtocol
 import JSON
 import Registrations
 
-/// The limits of requests to users that JSON Schema cannot express: lengths in bytes.
+/// The limits of requests to users that the schema does not check: lengths in bytes, and an empty attributes type.
 enum AudienceLimits {
     /// Throws the first violated limit of a request that satisfies the schema. A request to a device or channel
     /// violates none.
@@ -17,7 +17,8 @@ enum AudienceLimits {
         try checkAttributesType(of: request)
     }
 
-    /// Checks the attributes type of the start of a Live Activity, which is the scope of its tokens.
+    /// Checks the attributes type in a request to users that starts a Live Activity. The attributes type is the scope
+    /// of the tokens.
     private static func checkAttributesType(of request: JSONValue) throws(RequestViolation) {
         guard request["user"] != nil || request["users"] != nil,
             let pushType = request["push_type"]?.withUTF8({ PushType($0) }) ?? nil,
@@ -29,7 +30,7 @@ enum AudienceLimits {
         guard type.withUTF8({ $0.isEmpty }) != true else {
             throw RequestViolation(
                 .limit, "attributes-type", path: path,
-                "attributes-type is empty: set it to the scope of the registrations, the app's type of attributes.")
+                "attributes-type is empty: set it to the attributes type that is the scope of the registrations.")
         }
     }
 

@@ -5,8 +5,7 @@ import Registrations
 
 /// The remedies for common mistakes in requests to users.
 enum AudienceSlip {
-    /// Returns the remedy for a violation of the schema, to be appended to its message; nil if no mistake is
-    /// recognized.
+    /// Returns a remedy to append to the message of a violation; nil for a violation without a known remedy.
     ///
     /// - Parameter place: The JSON pointer to the invalid value, relative to the request.
     static func remedy(for violation: SchemaViolation, at place: String, in request: JSONValue) -> String? {

@@ -7,18 +7,18 @@ struct ChildMessage {
     private let base: OutgoingMessage
     private let expansion: Expansion
 
-    /// Prepares the messages.
+    /// Prepares the properties and headers that all children of the chunk have.
     ///
     /// - Parameters:
     ///   - record: The delivery of the request to users.
-    ///   - waitID: The id by which a repeated publish of a child is recognized.
+    ///   - waitID: The wait id of all children of the chunk.
     init(
         for record: DeliveryRecord, _ expansion: Expansion, to place: RequestPlace, waitID: UInt32,
         worker: WorkerIdentity
     ) {
         self.expansion = expansion
         var base = record.republished(exchange: place.exchange, routingKey: place.routingKey)
-        // A child of an event is no event.
+        // The child of a request in a CloudEvent is not in a CloudEvent.
         if record.event != nil { base.contentType = "application/json" }
         base.headers.append(record.attempts.ofChild(waitID: waitID))
         record.copyDeadline(to: &base.headers)
@@ -50,14 +50,15 @@ extension FanoutOrigin {
     }
 }
 
-/// The exchange and the routing key that lead a message to a request queue.
+/// The exchange and the routing key that lead a message to a request queue or to the quarantine.
 struct RequestPlace: Hashable {
     var exchange: String
     var routingKey: String
 }
 
 extension Attempts {
-    /// Returns the history of a child at its first delivery. It has a round, so that its deadline is read from a header.
+    /// Returns the history that a new child begins with. The history counts one round, since the deadline of a request
+    /// without rounds is not read from a header.
     fileprivate func ofChild(waitID: UInt32) -> Attempts {
         var child = Attempts(possibleDuplicate: possibleDuplicate, rounds: 1)
         child.waitID = waitID

@@ -1,8 +1,8 @@
 import Crypto
 import Registrations
 
-/// The request to one device of an audience. Its id and body are the same at every expansion, so the memory of
-/// duplicates recognizes it.
+/// The request to one device of an audience. Its id and body are the same at every expansion, so that the memory of
+/// duplicates recognizes a repeated child.
 struct ChildRequest {
     let id: UUIDValue
     let body: [UInt8]
@@ -15,8 +15,8 @@ struct ChildRequest {
     }
 }
 
-/// A template for the requests to the devices of an audience: the bytes of the parent, with one device instead of the
-/// users, another id, and no scope.
+/// A template for the children of a request to users. A child has the bytes of the request, with a device token instead
+/// of the users, another id, and no scope.
 struct ChildTemplate {
     private enum Part {
         case bytes(ArraySlice<UInt8>)
@@ -26,7 +26,7 @@ struct ChildTemplate {
 
     private static let target = Array(#""device_token":""#.utf8)
     private static let id = Array(#""id":""#.utf8)
-    /// The maximum number of bytes that the target and the id of a child add.
+    /// An upper bound of the bytes that the id and the target of a child add. Excludes the device token.
     private static let addedBytesMax = 64 + 2 * UUIDValue.textBytes
 
     private let request: UUIDValue

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The places for requests to users whose chunks are in memory. Further requests wait, so that chunks use bounded memory
-/// and a bounded part of the publisher.
+/// The places for requests to users whose chunks are filled or published. Further requests wait. The places bound the
+/// memory of chunks and the number of unconfirmed children.
 ///
 /// Pure.
 struct ChunkPlaces<Waiter> {
@@ -10,7 +10,7 @@ struct ChunkPlaces<Waiter> {
     private var taken = 0
     private var waiting = FIFO<Waiter>()
 
-    /// Takes a place, or adds the waiter. Returns whether a place was free.
+    /// Takes a free place and returns true. Adds the waiter and returns false if no place is free.
     mutating func take(orWait waiter: @autoclosure () -> Waiter) -> Bool {
         guard taken < Self.placesMax else {
             waiting.append(waiter())
@@ -27,6 +27,6 @@ struct ChunkPlaces<Waiter> {
         return nil
     }
 
-    /// Removes and returns the first waiter, without a place.
+    /// Removes and returns the first waiter, without giving it a place; nil if none waits.
     mutating func popWaiter() -> Waiter? { waiting.popFirst() }
 }

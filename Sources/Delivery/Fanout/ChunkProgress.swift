@@ -1,22 +1,22 @@
-/// The publishes of a chunk's children and their confirms.
+/// The progress of publishing a chunk's children.
 ///
-/// Pure. Few children are unconfirmed at the same time: if the queue is full, children behind the refused one may be in
-/// the queue already, and are published again later.
+/// Pure. If the queue refuses a child, later children may already be in the queue, and are published twice. Limiting
+/// the number of unconfirmed children limits these duplicates.
 struct ChunkProgress {
     static let unconfirmedMax = 64
 
     private let count: Int
     private var next = 0
     private(set) var unconfirmed = 0
-    /// The first child that is not certainly in its queue; nil if there is none.
+    /// The index of the first child whose publish ended without a confirm; nil if there is none.
     private(set) var firstMissing: Int?
-    /// The last child that is or may be in its queue; nil if there is none.
+    /// The index of the last child that was confirmed, or whose publish has an unknown outcome; nil if there is none.
     private var lastPublished: Int?
     private(set) var isStopped = false
 
     init(count: Int) { self.count = count }
 
-    /// Returns the index of the child to publish now; nil if none may be published now.
+    /// Returns the index of the next child, and counts the child as unconfirmed; nil if none may be published now.
     mutating func publishNext() -> Int? {
         guard !isStopped, next < count, unconfirmed < Self.unconfirmedMax else { return nil }
         unconfirmed += 1
@@ -29,7 +29,7 @@ struct ChunkProgress {
         lastPublished = max(lastPublished ?? index, index)
     }
 
-    /// Records a child without a confirm, and stops.
+    /// Records that the publish of a child ended without a confirm. Publishes no further children.
     ///
     /// - Parameter mayBePublished: Whether the child may be in its queue.
     mutating func missed(_ index: Int, mayBePublished: Bool) {
@@ -42,10 +42,10 @@ struct ChunkProgress {
     /// Publishes no further children.
     mutating func stop() { isStopped = true }
 
-    /// Whether no confirm is outstanding and no child will be published.
+    /// Whether no publish is outstanding and no further child will be published.
     var isFinished: Bool { unconfirmed == 0 && (isStopped || next == count) }
 
-    /// The number of children before the first child that must be published later.
+    /// The number of children before the first child that must be published later. Valid once `isFinished`.
     var publishedCount: Int { firstMissing ?? next }
 
     /// Whether a child that must be published later may be in its queue already.

@@ -1,14 +1,14 @@
 import AMQP
 
-/// The publishes of a chunk. It ends when the broker has confirmed all children, or at the first child that is not
-/// confirmed.
+/// Publishes the children of a chunk. Stops at a child that is not confirmed, or when the lane drains. Notifies the
+/// expander once the outcome of every publish is known.
 ///
 /// Loop-bound.
 final class ChunkPublisher {
     let record: DeliveryRecord
     let expansion: Expansion
     private(set) var progress: ChunkProgress
-    /// The reason why a child can never be published; nil if there is none.
+    /// The reason why a child can never be published; nil if no publish was refused.
     private(set) var refusal: PublishRefusal?
     private let messages: ChildMessage
     private let expander: AudienceExpander
@@ -19,7 +19,7 @@ final class ChunkPublisher {
         progress = ChunkProgress(count: expansion.chunk.children.count)
     }
 
-    /// Publishes the next children, or ends.
+    /// Publishes the next children. Notifies the expander if the chunk is finished.
     func publish() {
         // A publisher may report an outcome before `publish` returns.
         guard !isSending else { return }

@@ -3,10 +3,9 @@ import EventLoop
 import Registrations
 import Telemetry
 
-/// The lookups of a lane. The searches of an event-loop iteration share lookups.
+/// Finds devices for the requests of a lane. The searches of an event-loop iteration share lookups.
 ///
-/// While the store is away, searches wait until it returns, or until the breaker opens. Then they end with the reason of
-/// the breaker.
+/// Without a connection to the store, searches wait until the breaker opens. An open breaker holds their requests.
 ///
 /// Loop-bound.
 final class DeviceFinder {
@@ -37,7 +36,7 @@ final class DeviceFinder {
         update(nil)
     }
 
-    /// Ends the lookups in flight and closes the connection. The lane has ended, and searches nothing further.
+    /// Ends the lookups in flight and closes the connection. Call this function after the lane has ended.
     func close() async {
         isClosed = true
         timer.cancel()
@@ -45,7 +44,7 @@ final class DeviceFinder {
         await reader.close()
     }
 
-    /// Searches for devices.
+    /// Adds a search for devices to the next lookup that has room.
     ///
     /// - Parameter queries: At most `DeviceLookup.queriesMax` queries.
     func find(_ queries: [DeviceQuery], for search: DeviceSearch) {
@@ -53,7 +52,7 @@ final class DeviceFinder {
         scheduleSend()
     }
 
-    /// Removes and returns the searches that are not in a lookup.
+    /// Removes and returns the searches that wait for the beginning of a lookup.
     func takeWaiting() -> [DeviceSearch] {
         var taken: [DeviceSearch] = []
         while let next = searches.popFirst() { taken.append(next.search) }
@@ -110,7 +109,7 @@ final class DeviceFinder {
 
 /// The breaker of the store.
 extension DeviceFinder {
-    /// The name of the store among the routes of breakers, for operators.
+    /// The route of the breaker in logs and in the status.
     static let route = "registrations"
 
     private func readerChanged(_ fault: StoreFault?) {
@@ -134,7 +133,7 @@ extension DeviceFinder {
 
     private func timeout() { update(breaker.timeout(loop.now.monotonic)) }
 
-    /// Applies a change of the breaker, and does what is due in its state.
+    /// Handles a change of the breaker. Then begins a probe if one is due, arms the timer, and schedules lookups.
     private func update(_ change: StoreBreaker.Change?) {
         switch change {
         case .opened(let reason): opened(reason)
@@ -171,11 +170,11 @@ extension DeviceFinder {
     }
 }
 
-/// The receiver of the devices of a search.
+/// A search for devices, with the receiver of its outcome.
 enum DeviceSearch {
-    /// The users of a request.
+    /// A search for the devices of a request's users.
     case users(DeliveryRecord, AudienceExpander)
-    /// The device of a child whose registration may have ended.
+    /// A search for the device of a child whose registration may have ended.
     case device(PendingPush, DeliveryRecord, AudienceExpander)
 
     /// - Parameter devices: The devices of each query.
@@ -194,7 +193,7 @@ enum DeviceSearch {
         }
     }
 
-    /// Returns the request to the broker.
+    /// Requeues the delivery.
     func requeue() {
         switch self {
         case .users(let record, let expander): expander.requeue(record)

@@ -6,15 +6,15 @@ import Registrations
 /// A class, so that the record of a request to a device stores only an empty reference.
 final class Expansion {
     let audience: Audience
-    /// The key of the request to users in the memory of duplicates; nil for a request from the queue of expired
-    /// requests, which the memory does not know.
+    /// The key of the request to users in the memory of duplicates; nil for a delivery from the queue of expired
+    /// requests.
     let key: DeduplicationKey?
     let template: ChildTemplate
     /// The place from which the next delivery of the request continues, and the counts of the report.
     var cursor: FanoutCursor
-    /// The children of this delivery, as far as their devices are known.
+    /// The children of this delivery whose devices were found so far.
     var chunk: FanoutChunk
-    /// The time of the first lookup for the chunk, in UNIX milliseconds; nil before it.
+    /// The time of the first lookup for the chunk, in UNIX milliseconds; nil until that lookup.
     var lookedUpAtMilliseconds: Int64?
     /// Whether the expansion has one of the lane's places for chunks.
     var hasPlace = false
@@ -26,7 +26,7 @@ final class Expansion {
         chunk = FanoutChunk(from: cursor, userCount: audience.users.count, childBytes: template.childBytes)
     }
 
-    /// Whether earlier deliveries published children. A result alone would not report them.
+    /// Whether the cursor counts published children. A result alone would not report these children.
     var hasChildren: Bool { cursor.deviceCount > 0 }
 }
 

@@ -3,7 +3,7 @@ import Registrations
 
 /// The children that one delivery of a request to users publishes.
 ///
-/// Pure: it is filled with the devices that lookups find, user by user.
+/// Pure. The expander appends the found devices, user by user.
 struct FanoutChunk {
     static let childrenMax = 500
     static let bytesMax = 1 << 20
@@ -19,7 +19,7 @@ struct FanoutChunk {
     private let userCount: Int
     private let childrenMax: Int
     private(set) var children: [Child] = []
-    /// The cursor after the children.
+    /// The cursor after the devices that were appended.
     private(set) var end: FanoutCursor
     private(set) var isFull = false
     private var tokens: Set<UUIDValue> = []
@@ -28,26 +28,27 @@ struct FanoutChunk {
     ///
     /// - Parameters:
     ///   - userCount: The number of users in the audience.
-    ///   - childBytes: The approximate size of a child.
+    ///   - childBytes: The approximate size of a child in bytes.
     init(from start: FanoutCursor, userCount: Int, childBytes: Int) {
         end = start
         self.userCount = userCount
         childrenMax = max(1, min(Self.childrenMax, Self.bytesMax / max(1, childBytes)))
     }
 
-    /// Whether all users of the audience are complete.
+    /// Whether the devices of all users of the audience were appended.
     var isLast: Bool { end.user >= userCount }
 
-    /// Whether the chunk needs the devices of more users.
+    /// Whether the chunk needs no further devices.
     var isComplete: Bool { isFull || isLast }
 
-    /// The users whose devices are looked up next.
+    /// The indices of the users whose devices are looked up next.
     var nextUsers: Range<Int> {
         let first = min(end.user, userCount)
         return first..<min(first + DeviceLookup.queriesMax, userCount)
     }
 
-    /// Appends the children of the next user. Users who share a token get one child.
+    /// Appends the children of the next user, until the chunk is full. Skips devices up to the cursor, and tokens that
+    /// have a child in this chunk.
     ///
     /// - Parameter devices: All devices of the user, in the order of their keys.
     mutating func append(_ devices: [FoundDevice]) {

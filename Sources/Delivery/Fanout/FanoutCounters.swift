@@ -10,12 +10,12 @@ final class FanoutCounters {
     private static let deviceWords = ["none", "one", "several"]
 
     let lookups: Counter
-    /// The time from a lookup to its devices.
+    /// The duration of successful lookups.
     let duration: Histogram
     let devices: Histogram
     let children: Counter
     let gone: Counter
-    /// The number of lanes whose lookups work.
+    /// The number of lanes that are connected to the store and whose breaker is closed.
     let storeUp: Gauge
     private var requests: CounterTable
     private var faults: LabeledCounters<StoreFault.Code>
@@ -24,11 +24,11 @@ final class FanoutCounters {
         func counter(_ name: String, _ help: String) -> Counter {
             registry.counter("martlet_\(name)_total", help: help, labels: [:])
         }
-        lookups = counter("registration_lookups", "Lookups of devices. A lookup answers several requests.")
+        lookups = counter("registration_lookups", "Lookups of devices. A lookup can answer several requests.")
         duration = registry.histogram(
             "martlet_registration_lookup_seconds", help: "Time from a lookup of devices to its response.")
         devices = registry.histogram(
-            "martlet_fanout_devices", help: "Devices of completed requests to users.", unit: .plain,
+            "martlet_fanout_devices", help: "Devices of each completed request to users.", unit: .plain,
             bounds: Self.devicesBounds)
         children = counter("fanout_children", "Requests to devices published for requests to users.")
         gone = counter("fanout_gone", "Requests to devices not pushed because the registration had ended.")
@@ -47,7 +47,7 @@ final class FanoutCounters {
         ) { ["code": $0.rawValue] }
     }
 
-    /// Counts a completed request to users.
+    /// Counts a request to users as completed.
     func completed(_ app: AppDirectory.Index, devices count: Int) {
         requests.add(app * Self.deviceWords.count + min(count, Self.deviceWords.count - 1))
         devices.observe(count)

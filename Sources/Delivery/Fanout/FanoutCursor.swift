@@ -2,22 +2,22 @@ import AMQP
 import Crypto
 import Registrations
 
-/// The progress of an expansion: the place after the last published child.
+/// The progress of an expansion: the place after the last child, and the counts of the report.
 struct FanoutCursor: Sendable, Hashable {
-    /// The largest number that a cursor counts.
+    /// The largest number that the header may contain.
     private static let countMax = 1_000_000
 
-    /// The number of users whose devices all have their children.
+    /// The index of the first user whose devices do not all have children.
     var user = 0
-    /// The key of the last device of the next user that has its child; nil if none has.
+    /// The key of this user's last device that has a child; nil if none has.
     var key: Registration.Key?
-    /// The number of published children.
+    /// The number of children before this place.
     var deviceCount = 0
     var usersWithoutDevice = 0
 
     init() {}
 
-    /// Reads the value of the header ``MessageHeaderName/cursor``; nil for a text that ``text`` does not return.
+    /// Reads the value of the header ``MessageHeaderName/cursor``; nil for a malformed value.
     init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3 || words.count == 5 else { return nil }
@@ -37,8 +37,8 @@ struct FanoutCursor: Sendable, Hashable {
 }
 
 extension FanoutCursor {
-    /// Reads the cursor of a delivery. A request starts over if it has no cursor, or if an operator corrected its body.
-    /// The cursor affects no other request, so it needs no trust.
+    /// Reads the cursor of a delivery. The expansion starts over without a valid cursor, or if an operator corrected
+    /// the request. The cursor of any producer is trusted, since it affects only the producer's own request.
     init(of properties: MessageProperties) {
         guard let text = properties.header(MessageHeaderName.cursor)?.stringValue,
             properties.header(MessageHeaderName.editedFrom) == nil, let cursor = FanoutCursor(text)

@@ -3,8 +3,8 @@ import APNSProtocol
 import Crypto
 import JSON
 
-/// The report of a request to users: the number of its children, each of which ends in its own result
-/// (`schemas/fanout.schema.json`).
+/// The report on a request to users (`schemas/fanout.schema.json`). It counts the children. Each child has its own
+/// result.
 enum FanoutReport {
     static func make(
         for record: DeliveryRecord, _ cursor: FanoutCursor, _ apps: AppDirectory, finishedAtMilliseconds: Int64,

@@ -3,7 +3,8 @@ import Registrations
 
 /// The searches for devices that wait for a lookup, and the number of lookups in flight.
 ///
-/// Pure. While a lookup is in flight, searches accumulate, so that the next lookup answers more of them.
+/// Pure. While the maximum number of lookups is in flight, searches accumulate. The next lookup answers several of
+/// them.
 struct LookupQueue<Search> {
     static var lookupsInFlightMax: Int { 4 }
 
@@ -20,8 +21,8 @@ struct LookupQueue<Search> {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Removes the searches of the next lookup, which begins. Returns nil if no search waits or enough lookups are in
-    /// flight.
+    /// Removes and returns the searches of the next lookup, and counts the lookup as in flight. Returns nil if no
+    /// search waits, or if the maximum number of lookups is in flight.
     mutating func beginLookup() -> [Entry]? {
         guard inFlight < Self.lookupsInFlightMax, !waiting.isEmpty else { return nil }
         var entries: [Entry] = []

@@ -1,14 +1,16 @@
 import EventLoop
 import Registrations
 
-/// The breaker of the store. While it is open, requests to users are held; requests to tokens continue.
+/// The breaker of the store. While the breaker is open, requests to users and stale children are held. Other requests
+/// continue.
 ///
-/// Pure: its methods have the time and the events as parameters. The open breaker is probed by one lookup, which a new
-/// connection causes at once.
+/// Pure: its methods have the time and the events as parameters. One lookup at a time probes the open breaker. A new
+/// connection makes the probe due at once.
 struct StoreBreaker {
     /// The time without a connection after which the breaker opens. Until then, searches wait.
     static let connectSecondsMax: Int64 = 3
-    /// The number of consecutive failed lookups after which the breaker opens.
+    /// The number of consecutive lookups with the fault `unreachable` after which the breaker opens. Any other fault
+    /// opens the breaker at once.
     static let failuresMax = 3
     static let firstProbeSeconds: Int64 = 1
     static let probeSecondsMax: Int64 = 10
@@ -36,12 +38,12 @@ struct StoreBreaker {
         case connecting(since: MonotonicTime, Failures, StoreFault?)
         /// A closed breaker with a connection. To: connecting, open.
         case connected(Failures)
-        /// To: connected.
+        /// To: connected, connecting.
         case open(Opening)
     }
 
-    /// Failed lookups since the last completed lookup. Lookups that fail together count once: a lost connection fails
-    /// all of them.
+    /// The failed lookups since the last completed lookup. Lookups that fail at the same time count once, since a lost
+    /// connection fails all lookups in flight.
     private struct Failures {
         var count = 0
         var lastAt: MonotonicTime?
@@ -67,12 +69,12 @@ struct StoreBreaker {
         if case .open(let opening) = state { opening } else { nil }
     }
 
-    /// Whether lookups may be sent. If not, and the breaker is closed, searches wait.
+    /// Whether lookups may be sent: the breaker is closed and the reader is ready.
     var isConnected: Bool {
         if case .connected = state { true } else { false }
     }
 
-    /// The time at which ``timeout(_:)`` is due; nil if no time is.
+    /// The time at which ``timeout(_:)`` or a probe is due; nil if neither is.
     var deadline: MonotonicTime? {
         switch state {
         case .connecting(let since, _, _): since + .seconds(Self.connectSecondsMax)
@@ -82,7 +84,7 @@ struct StoreBreaker {
         }
     }
 
-    /// Opens the breaker if the store had no connection for too long.
+    /// Opens the breaker if the reader has had no connection for ``connectSecondsMax``.
     mutating func timeout(_ now: MonotonicTime) -> Change? {
         guard case .connecting(let since, _, let fault) = state, since + .seconds(Self.connectSecondsMax) <= now else {
             return nil

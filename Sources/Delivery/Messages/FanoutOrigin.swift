@@ -16,9 +16,9 @@ final class FanoutOrigin: Sendable {
     let registration: UUIDValue
     /// The time of the registration, in UNIX milliseconds.
     let registeredAtMilliseconds: Int64
-    /// The time at which the worker found the registration, in UNIX milliseconds.
+    /// The time of the first lookup for the child's chunk, in UNIX milliseconds.
     let expandedAtMilliseconds: Int64
-    /// Whether the child is the only one of a request to one user, which then has no report.
+    /// Whether the child goes to the only device of a single user. Its request has no report.
     let isOnlyDevice: Bool
     let kind: TokenKind
     /// The scope of the token; nil for kinds without a scope.
@@ -35,8 +35,8 @@ final class FanoutOrigin: Sendable {
         (self.kind, self.scope) = (kind, scope)
     }
 
-    /// Reads the origin of a delivery; nil unless a worker with the same AMQP user published a child. A producer may
-    /// write any header.
+    /// Reads the origin of a delivery; nil unless a worker with the same AMQP user published the delivery as a child.
+    /// The headers of a producer are not trusted.
     convenience init?(_ properties: MessageProperties, trusting worker: WorkerIdentity) {
         guard let requestID = properties.uuid(MessageHeaderName.requestID), worker.published(properties),
             let user = properties.header(MessageHeaderName.user)?.stringValue,
@@ -68,7 +68,9 @@ final class FanoutOrigin: Sendable {
 }
 
 extension DeliveryRecord {
-    /// Records the origin of a child request. Most requests have no headers.
+    /// Records the origin if the request is a child.
+    ///
+    /// - Parameter worker: Not evaluated for a request without headers.
     func readFanoutOrigin(trusting worker: @autoclosure () -> WorkerIdentity) {
         guard delivery.properties.hasHeaders else { return }
         fanoutOrigin = FanoutOrigin(delivery.properties, trusting: worker())

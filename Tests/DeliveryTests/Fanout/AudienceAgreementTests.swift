@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// The reader of requests accepts what `schemas/notification.schema.json` accepts.
+/// The agreement of the reader of requests with `schemas/notification.schema.json`.
 @Suite struct AudienceAgreementTests {
     private typealias Member = (key: String, value: String)
 
@@ -33,7 +33,7 @@ import Testing
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Returns the difference between reader and schema; nil if they agree.
+    /// Returns the difference between the verdicts of reader and schema; nil if they agree.
     private func difference(_ body: String) throws -> String? {
         let root = try JSONDocument(Array(body.utf8)).root
         let expected = validator.firstViolation(in: root)

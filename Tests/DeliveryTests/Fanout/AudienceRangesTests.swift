@@ -9,7 +9,7 @@ import Testing
 @Suite struct AudienceRangesTests {
     private let reader = AudienceReader()
 
-    /// Returns the request with a device token and another id, without a scope.
+    /// Returns the request with a device token instead of the users, and without a scope. Replaces the id, if any.
     private func child(_ body: String, _ audience: Audience) -> String {
         let bytes = Array(body.utf8)
         var edits = [(audience.targetRange, #""device_token":"aabb""#)]

@@ -7,7 +7,7 @@ import Registrations
 @testable import AMQP
 @testable import Delivery
 
-/// A reader of requests for one app that is served in production.
+/// A reader of requests whose only app is configured for production.
 struct AudienceReader {
     static let app = "com.example.app"
     static let id = "6a204bd8-94ae-4c1a-a6b3-2d3a6d9f2f10"
@@ -50,12 +50,12 @@ struct AudienceReader {
     }
 }
 
-/// The push types with a valid payload for each, and with the kind of their tokens.
+/// A push type with a valid payload, and with the kind of its tokens.
 struct KindExample: Sendable {
     var pushType: PushType
     var payload: String
     var kind: TokenKind
-    /// The scope that the payload names.
+    /// The scope that the payload names; nil for any other kind.
     var payloadScope: String?
 
     static let all: [KindExample] = [

@@ -146,7 +146,7 @@ import Testing
         #expect(list.target == nil)
     }
 
-    // A child does not have the time in its body, which would differ between two expansions of its request.
+    // The body of a child does not contain the time, which may differ between two expansions of the request.
     @Test func `A child has the time of its registration`() throws {
         let record = AudienceReader.record(Self.alert.request(#""device_token":"aabb""#))
         record.fanoutOrigin = FanoutOrigin(

@@ -16,7 +16,7 @@ import Testing
     private static let device = FoundDevice(
         key: Registration.Key(token: UUIDValue(high: 1, low: 2)), token: "aa01", registeredAt: 5)
 
-    /// Returns the child of a request with these members.
+    /// Returns the child of a request with these members, and the body of the child as text.
     private func child(_ members: String, prefix: String = "", suffix: String = "") throws -> (ChildRequest, String) {
         let body = Array((prefix + "{" + members + "}" + suffix).utf8)
         let apps = AppDirectory([

@@ -13,7 +13,7 @@ import Testing
     private static let devicesPerUser = 20
     private static let deviceCount = userCount * devicesPerUser
 
-    /// Creates a harness with more devices than two chunks, whose broker confirms after a second.
+    /// Creates a harness with more devices than two chunks hold. Its broker confirms after a second.
     private func fixture(lanes: Int = 1) throws -> FanoutHarness {
         let fixture = try FanoutHarness(lanes: lanes)
         for user in 0..<Self.userCount {
@@ -26,7 +26,8 @@ import Testing
 
     private static let request = FanoutHarness.request(1, users: (0..<userCount).map { "user-\($0)" })
 
-    /// Checks that each device was pushed to once, and that the report counts the devices.
+    /// Checks that each device was pushed to once, that the first report counts the devices, and that no request was
+    /// dead-lettered.
     private func expectWhole(_ fixture: FanoutHarness) {
         #expect(fixture.pushedTokens == FanoutHarness.tokens(0..<Self.deviceCount).sorted())
         #expect(Set(fixture.results.compactMap { $0.text("id") }).count == Self.deviceCount)
@@ -47,7 +48,6 @@ import Testing
         expectWhole(fixture)
     }
 
-    // The part of "done when 8" that needs no real worker.
     @Test(arguments: [1, 100, 499, 501, 700, 1199])
     func `A lost connection loses and repeats no push`(_ childCount: Int) throws {
         let fixture = try fixture()
@@ -57,7 +57,7 @@ import Testing
         #expect(fixture.run { isDone(fixture) })
         fixture.settle()
         expectWhole(fixture)
-        // A repeated child is marked, since a worker in another process would push it again.
+        // A repeated child is marked, since a worker in another process might push it again.
         let repeated = Dictionary(grouping: fixture.children) { $0.properties.messageID ?? "" }.filter { $1.count > 1 }
         for (_, children) in repeated {
             let last = children.last?.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue
@@ -68,7 +68,7 @@ import Testing
     @Test(arguments: [1, 100, 499, 501, 1199])
     func `A lane that drains splits a chunk, and another lane continues it`(_ childCount: Int) throws {
         let fixture = try fixture(lanes: 2)
-        // Both lanes consume. The first lane drains, whichever has the request.
+        // The first lane drains, whether it has the request or not.
         fixture.publish(Self.request, 1)
         #expect(fixture.run { fixture.children.count >= childCount })
         fixture.harness.drain(0, deadlineSeconds: 30)

@@ -12,7 +12,7 @@ import Testing
 
 @testable import Delivery
 
-/// A lane with APNs, and a store in memory.
+/// Lanes with a simulated APNs and a simulated store.
 final class FanoutHarness {
     let apns: LaneAPNSHarness
     let store: SimulatedStore
@@ -83,7 +83,7 @@ final class FanoutHarness {
 
     func run(until isDone: () -> Bool) -> Bool { harness.run(until: isDone) }
 
-    /// Runs until the lane has no work, and then for a further second.
+    /// Runs for five seconds.
     func settle() { harness.pass(seconds: 5) }
 
     private var rules: RegistrationRules { RegistrationRules(now: store.nowMilliseconds) }
@@ -154,7 +154,7 @@ final class FanoutHarness {
 
     var deadLetters: [ScriptedMessage] { harness.deadLetters }
 
-    /// Whether no request waits or is in flight anywhere.
+    /// Whether the request queues, the quarantine and the wait queues have no requests.
     var isIdle: Bool {
         let queues = harness.names.requestQueuesAndShards + [harness.names.quarantineQueue]
         return queues.allSatisfy { name in

@@ -39,7 +39,6 @@ import Testing
         #expect(fixture.pushedTokens == ["aa01"])
     }
 
-    // Done when 5, the part of fan-out.
     @Test func `Users who share a token get one push`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01"], isShared: true)
@@ -64,7 +63,7 @@ import Testing
         #expect(Set(fixture.pushedTokens).count == 1200 && fixture.pushedTokens.count == 1200)
         let report = try #require(fixture.reports.first)
         #expect(report.number("devices") == 1200 && report.number("users_without_device") == 10)
-        // The request, its second and third chunk, and the children.
+        // The request is published once for each of its three chunks, and each device has a child.
         #expect(fixture.requestPublishes == 3 + 1200)
         #expect(report.flag("possible_duplicate") == false)
     }
@@ -131,7 +130,7 @@ import Testing
     @Test func `A request that is redelivered after its chunk is only acknowledged`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01", "aa02"])
-        // The connection is lost after the report and before the acknowledgment.
+        // The channel is lost before the broker confirms the children.
         fixture.harness.onLoop { fixture.harness.broker.behavior.confirmDelayMilliseconds = 500...500 }
         fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
         #expect(fixture.run { fixture.children.count == 2 })

@@ -7,7 +7,6 @@ import Testing
 
 /// Requests to users whose request queue accepts no children, on virtual time.
 @Suite struct FullQueueTests {
-    // Done when 9.
     @Test func `A full queue delays children and does not stop the lane`() throws {
         let fixture = try FanoutHarness()
         let users = (0..<1000).map { "user-\($0)" }
@@ -21,7 +20,7 @@ import Testing
         #expect(fixture.reports.first?.number("devices") == 1000)
         #expect(fixture.harness.stops == 0 && fixture.harness.publishingFailure == nil && fixture.harness.isReady)
         #expect(fixture.deadLetters.isEmpty)
-        // A child behind a refused one may be published twice. Its second result is marked.
+        // A child after a refused one may be published twice. The result of the duplicate is marked.
         for result in fixture.results where result.flag("duplicate") == true {
             #expect(result.flag("possible_duplicate") == true)
         }
@@ -49,7 +48,7 @@ import Testing
         for (number, user) in users.enumerated() {
             try fixture.register(user, FanoutHarness.tokens(number * 10..<number * 10 + 10))
         }
-        // The queue is full once it has the children of the first chunk.
+        // The queue refuses requests once it has received the children of the first chunk, until a request waits.
         fixture.harness.onLoop {
             let broker = fixture.harness.broker
             let onAppend = broker.onAppend

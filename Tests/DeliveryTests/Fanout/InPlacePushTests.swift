@@ -11,7 +11,6 @@ import Testing
 
 /// Requests to a user with at most one device, on virtual time.
 @Suite struct InPlacePushTests {
-    // Done when 7.
     @Test func `A user with one device is pushed to in one delivery with one result`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01"])

@@ -10,7 +10,6 @@ import Testing
 
 /// Children whose registration ends before their push, on virtual time.
 @Suite struct StaleChildTests {
-    // Done when 14.
     @Test(arguments: [["aa01"], ["aa01", "aa02"]])
     func `A child is not pushed if its user signed out while it waited`(_ tokens: [String]) throws {
         let fixture = try FanoutHarness()

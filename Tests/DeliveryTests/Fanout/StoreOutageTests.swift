@@ -10,7 +10,6 @@ import Testing
 
 /// Requests to users while the store is away, on virtual time.
 @Suite struct StoreOutageTests {
-    // Done when 10, the part without a server.
     @Test func `Requests to users wait while the store is away, and requests to tokens continue`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01"])
