@@ -80,6 +80,26 @@ import Testing
         #expect(line.split(separator: " ").prefix(4) == ["reply", "abc", "com.example.shop", "refused"])
     }
 
+    @Test(arguments: [
+        (
+            #"{"id":"abc","app":"com.example.shop","devices":2,"users_without_device":1}"#, "push.fanout.v1",
+            "report abc com.example.shop - - 2 devices -"
+        ),
+        (
+            #"{"event":"pruned","app":"com.example.shop","device_token":"0123456789abcdef0123","status":410,"reason":"Unregistered"}"#,
+            "push.registration-event.v1", "event abc com.example.shop pruned 410 apns.Unregistered 01234567…"
+        ),
+        (
+            #"{"id":"abc","app":"com.example.shop","command":"register","outcome":"stored"}"#,
+            "push.registration-reply.v1", "reply abc com.example.shop stored - - -"
+        ),
+    ])
+    func messagesAboutUsersAreShown(_ body: String, type: String, words: String) {
+        let message = WatchedMessage(result: Array(body.utf8), messageID: "abc", type: type)
+        let line = WatchTable(width: 138, hasColors: false).line(message, nowUnixMilliseconds: 0)
+        #expect(line.split(separator: " ").joined(separator: " ").hasPrefix(words))
+    }
+
     /// Less important columns are omitted first. IDs are shortened last.
     @Test(arguments: [
         (137, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"), (126, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"),

@@ -5,7 +5,10 @@ import JSON
 
 /// The report on a request to users (`schemas/fanout.schema.json`). It counts the children. Each child has its own
 /// result.
-enum FanoutReport {
+package enum FanoutReport {
+    /// The AMQP property `type` of a report.
+    package static let type = "push.fanout.v1"
+
     static func make(
         for record: DeliveryRecord, _ cursor: FanoutCursor, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
         exchange: String
@@ -17,7 +20,7 @@ enum FanoutReport {
         return OutgoingMessage(
             exchange: exchange, routingKey: RoutingKey.fanout(app: app),
             content: body(record, cursor, app, finishedAtMilliseconds)[...], messageID: id, correlationID: id,
-            type: "push.fanout.v1", headers: headers)
+            type: type, headers: headers)
     }
 
     private static func body(

@@ -14,7 +14,7 @@ final class ResultsWait {
     private let table: WatchTable
     private let lookup: ResultLookup
     private var awaited: AwaitedResults
-    /// The worst exit code so far. Every outcome except `accepted` counts as `failed`.
+    /// The worst exit code so far. Every outcome except `accepted`, and a report without devices, counts as `failed`.
     private var worst = ExitCode.success
     private var isOver = false
     private var hasHeader = false
@@ -43,7 +43,7 @@ final class ResultsWait {
         try await queue.open(
             on: [connector.names.resultsExchange, connector.names.otherDeadLettersExchange], Events(self))
         do throws(AMQPError) {
-            let code = try await publish { _ = awaited.remove([$0]) }
+            let code = try await publish { awaited.remove($0) }
             await wait(seconds: timeoutSeconds)
             await queue.close()
             return .worse(code, worst)
@@ -78,9 +78,10 @@ final class ResultsWait {
 
     private func receive(_ message: IncomingMessage) {
         let watched = WatchedMessage(message, isResult: message.exchange == connector.names.resultsExchange)
-        guard !isOver, awaited.remove([watched.messageID, watched.id]) else { return }
+        guard !isOver, awaited.receive(watched) else { return }
         show(message, watched)
-        if watched.outcome != "accepted" { worst = .worse(worst, .failed) }
+        let isGood = watched.kind == .report ? watched.devices != 0 : watched.outcome == "accepted"
+        if !isGood { worst = .worse(worst, .failed) }
         if awaited.isEmpty { finish(.success) }
     }
 

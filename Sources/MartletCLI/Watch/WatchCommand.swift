@@ -8,7 +8,7 @@ import Text
 struct WatchCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["watch"],
-        summary: "Print results and dead letters as they are published.",
+        summary: "Print results, reports, registration events and dead letters as they are published.",
         discussion: """
             The command consumes copies from a temporary queue, so that consumers of results miss nothing. Messages
             published before the command reports that it is listening are not printed. Several filters must all match.

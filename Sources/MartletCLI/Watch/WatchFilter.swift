@@ -7,7 +7,7 @@ struct WatchFilter: Equatable, Sendable {
     var app: AppPattern?
     /// Allowed outcomes; empty for any outcome.
     var outcomes: [String] = []
-    /// The notification's id or the message-id.
+    /// The notification's id, the id of its request to users, or the message-id.
     var id: String?
 
     func matches(_ message: WatchedMessage) -> Bool {
@@ -15,7 +15,7 @@ struct WatchFilter: Equatable, Sendable {
         if let app, !(message.app.map { app.matches($0) } ?? false) { return false }
         if !outcomes.isEmpty, !outcomes.contains(message.outcome ?? "") { return false }
         guard let id = id?.lowercased() else { return true }
-        return [message.id, message.messageID].contains { $0?.lowercased() == id }
+        return [message.id, message.messageID, message.requestID].contains { $0?.lowercased() == id }
     }
 }
 

@@ -38,10 +38,16 @@ struct WatchTable {
         case .app: message.app
         case .outcome: message.outcome
         case .status: message.status.map { "\($0)" }
-        case .code: message.failure ?? (message.isDuplicate ? "duplicate" : nil)
+        case .code: message.failure ?? (message.isDuplicate ? "duplicate" : deviceCount(message))
         case .token: message.deviceToken?.description
         case .age: message.ageMilliseconds(at: nowUnixMilliseconds).map(duration)
         }
+    }
+
+    /// Returns the number of devices of a report, such as `3 devices`; nil for other messages.
+    private static func deviceCount(_ message: WatchedMessage) -> String? {
+        guard message.kind == .report else { return nil }
+        return message.devices.map { $0.counted("device") }
     }
 
     /// Returns the duration as text, such as `12 ms`, `3.4 s`, `5 min`, `2 h` or `9 d`.
@@ -62,7 +68,9 @@ extension WatchedMessage.Kind {
         switch self {
         case .result: "result"
         case .deadLetter: "dead"
-        case .channelReply: "reply"
+        case .channelReply, .registrationReply: "reply"
+        case .registrationEvent: "event"
+        case .report: "report"
         }
     }
 }

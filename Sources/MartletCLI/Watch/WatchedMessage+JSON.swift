@@ -7,6 +7,8 @@ extension WatchedMessage {
         json.beginObject()
         json.member("kind", kind.rawValue)
         json.member("id", id)
+        json.member("request_id", requestID)
+        json.member("devices", devices.map { Int64($0) })
         json.member("app", app)
         json.member("outcome", outcome)
         json.member("class", failureClass)

@@ -3,22 +3,43 @@ import CommandKit
 import DeadLetters
 import Delivery
 import JSON
+import Registrations
 import Telemetry
 
-/// A result, a dead letter, or a reply to a channel command that was published to the result exchange. The content is
-/// untrusted.
+/// A message of the result exchange, or a dead letter. The content is untrusted.
 struct WatchedMessage: Equatable {
     enum Kind: String {
         case result
         case deadLetter = "dead_letter"
         case channelReply = "channel_reply"
+        case registrationReply = "registration_reply"
+        /// A change of a registration that its producer did not request.
+        case registrationEvent = "registration_event"
+        /// The number of children of a request to users.
+        case report
+
+        /// The kind of a message of the result exchange with the AMQP property `type`.
+        init(type: String?) {
+            switch type {
+            case ChannelReply.type: self = .channelReply
+            case RegistrationReply.type: self = .registrationReply
+            case RegistrationEvent.type: self = .registrationEvent
+            case FanoutReport.type: self = .report
+            default: self = .result
+            }
+        }
     }
 
     var kind: Kind
     /// The id of the notification, or the message-id if the id cannot be read; nil without either.
     var id: String?
+    /// The id of the request to users of which this is the result of one device; nil for other messages.
+    var requestID: String?
+    /// The number of devices of a report, or of a result of a request to one user.
+    var devices: Int?
     var app: String?
-    /// The outcome, such as `accepted`; nil for a message that the broker dead-lettered, and for an unreadable result.
+    /// The outcome, such as `accepted`, or the change of a registration, such as `pruned`; nil for a report, for a
+    /// message that the broker dead-lettered, and for an unreadable result.
     var outcome: String?
     /// Class and code of the failure, such as `schema` and `required`.
     var failureClass: String?
@@ -52,7 +73,7 @@ struct WatchedMessage: Equatable {
 
     /// Reads a message of the result exchange.
     init(result body: [UInt8], messageID: String?, type: String? = nil) {
-        kind = type == ChannelReply.type ? .channelReply : .result
+        kind = Kind(type: type)
         self.messageID = messageID
         id = messageID
         guard let document = try? JSONDocument(body) else {
@@ -61,8 +82,10 @@ struct WatchedMessage: Equatable {
         }
         let root = document.root
         id = root["id"]?.string ?? messageID
+        requestID = root["request_id"]?.string
+        devices = root["devices"]?.int
         app = root["app"]?.string
-        outcome = root["outcome"]?.string
+        outcome = root[kind == .registrationEvent ? "event" : "outcome"]?.string
         failureClass = root["error"]?["class"]?.string
         failureCode = root["error"]?["code"]?.string
         message = root["error"]?["message"]?.string ?? root["message"]?.string
@@ -113,11 +136,13 @@ struct WatchedMessage: Equatable {
 
     var tint: Tint {
         switch (kind, outcome) {
-        case (.result, "accepted"): .good
-        case (.result, "expired"): .warning
-        case (.channelReply, "done"): .good
-        case (.result, _), (.channelReply, _): .bad
-        case (.deadLetter, _): .warning
+        case (.result, "accepted"), (.channelReply, "done"): .good
+        case (.result, "expired"), (.deadLetter, _): .warning
+        case (.result, _), (.channelReply, _), (.registrationReply, "invalid"): .bad
+        case (.registrationReply, _): .good
+        case (.registrationEvent, "pruned"), (.registrationEvent, "suspended"): .warning
+        case (.registrationEvent, _): .good
+        case (.report, _): devices == 0 ? .warning : .good
         }
     }
 }

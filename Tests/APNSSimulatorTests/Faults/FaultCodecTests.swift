@@ -81,7 +81,10 @@ import Testing
         (#"{"action":{"answer":{}}}"#, "an answer requires a status", "{}"),
         (#"{"action":{"answer":{"reason":"FooBar"}}}"#, "an answer requires a status", #"{"reason":"FooBar"}"#),
         (#"{"action":{"answer":{"status":199}}}"#, "status must be a whole number from 200 to 599", "199"),
-        (#"{"action":{"answer":{"status":400,"reason":"X","body":"y"}}}"#, "reason and body are mutually exclusive", #""X""#),
+        (
+            #"{"action":{"answer":{"status":400,"reason":"X","body":"y"}}}"#, "reason and body are mutually exclusive",
+            #""X""#
+        ),
         (
             #"{"action":{"answer":{"status":400,"body":"y","content_type":"a\nb"}}}"#, "content_type must be a h",
             #""a\nb""#
