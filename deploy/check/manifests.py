@@ -68,8 +68,9 @@ def check_pod(name: str, template: dict, claims: list[dict], things: list[dict])
     for volume in spec.get("volumes", []):
         if "configMap" in volume and volume["configMap"]["name"] not in names["ConfigMap"]:
             found.append(f"{name}: missing ConfigMap {volume['configMap']['name']}")
-        if "secret" in volume and volume["secret"]["secretName"] not in names["Secret"]:
-            found.append(f"{name}: missing Secret {volume['secret']['secretName']}")
+        secret = volume.get("secret", {"optional": True})
+        if not secret.get("optional") and secret["secretName"] not in names["Secret"]:
+            found.append(f"{name}: missing Secret {secret['secretName']}")
         if len(volume) != 2:
             found.append(f"{name}: volume {volume['name']} must have exactly one type")
     volumes = {volume["name"] for volume in spec.get("volumes", [])} | {claim["metadata"]["name"] for claim in claims}

@@ -50,8 +50,8 @@ extension SystemTests {
             #expect(
                 gone.errors
                     == [id, otherID].map {
-                        "refused  \($0): APNs answered 400 ChannelNotRegistered. The channel does not exist: create it, "
-                            + "or remove the channel ID."
+                        "refused  \($0): APNs answered 400 ChannelNotRegistered. The channel does not exist: create the "
+                            + "channel, or remove the channel ID."
                     }, "\(gone.errors)"
             )
             try await fixture.end()
