@@ -17,7 +17,8 @@ static inline int martlet_has_callgrind(void) {
 #endif
 }
 
-// Toggles the collection of callgrind, a macro of inline assembler. The call has no effect outside valgrind.
+// Switches callgrind's collection of events on or off. Swift cannot import the macro, which has inline assembler. The
+// call has no effect outside valgrind.
 static inline void martlet_callgrind_toggle_collect(void) {
 #ifdef MARTLET_CALLGRIND
     CALLGRIND_TOGGLE_COLLECT;

@@ -47,7 +47,7 @@ extension Topology {
                 ? queueBindings + [inRing(queue)] + otherShards.map(inRing) : exchangeBindings
         }
 
-        /// The steps from any earlier bindings to ``bindings``. If ``bindings`` exist already, the steps have no
+        /// The steps from any earlier bindings to ``bindings``. If only ``bindings`` exist already, the steps have no
         /// lasting effect.
         public var steps: [Step] {
             let others = otherShards.map { Step.unbind(inRing($0)) }

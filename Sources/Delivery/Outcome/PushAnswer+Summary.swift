@@ -2,8 +2,7 @@ import APNS
 import APNSProtocol
 
 extension PushAnswer {
-    /// The code for routing keys: a reason that Apple documents, otherwise the status. The code never contains text
-    /// from a peer.
+    /// The code for routing keys: a known reason, otherwise the status. The code never contains text from a peer.
     var code: String {
         switch reason {
         case nil, .unknown: "status-\(status)"

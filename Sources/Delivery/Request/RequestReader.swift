@@ -223,7 +223,7 @@ extension DeliveryRecord {
     /// the schema may contain longer values.
     private static let repeatedBytesMax = 512
 
-    /// Records the members that a result repeats. The request may still be rejected.
+    /// Records the members that a result repeats. The request may still be invalid.
     fileprivate func describe(_ members: borrowing RequestMembers, _ apps: AppDirectory) {
         app =
             members[.app]?.text.flatMap { bundleID in

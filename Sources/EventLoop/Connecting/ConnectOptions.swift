@@ -24,8 +24,8 @@ public struct ConnectOptions: Sendable, Hashable {
     /// The local address to connect from. Only remote addresses of the same IP version are attempted. nil lets the
     /// kernel choose the address.
     public var sourceAddress: SourceAddress?
-    /// The traffic class of sent packets, which is the differentiated services code point (RFC 2474), from 0 to
-    /// `dscpMax`. nil keeps the kernel's default, 0.
+    /// The differentiated services code point of sent packets (RFC 2474), from 0 to `dscpMax`. nil keeps the kernel's
+    /// default, 0.
     public var dscp: Int?
 
     /// The minimum configurable size of a buffer.

@@ -3,6 +3,7 @@ import CommandKit
 import JSON
 import RegistrationTools
 import Registrations
+import Text
 
 /// The output of commands on registrations, as tables and JSON. Device tokens are shortened unless `reveals` is true.
 enum RegistrationsText {
@@ -135,7 +136,8 @@ enum RegistrationsText {
 
     static func printUnreadable(_ count: Int) {
         Terminal.error.line(
-            "martlet: cannot decrypt \(count) registrations; check whether keys_file has all their data keys")
+            "martlet: cannot decrypt \(count.counted("registration")): a data key is missing; add the missing data keys to "
+                + "keys_file")
     }
 
     private static func shown(_ token: String, reveals: Bool) -> String {

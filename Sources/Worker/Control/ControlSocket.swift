@@ -90,7 +90,7 @@ package enum ControlSocket {
     /// The error text for a command that finds no worker, with the searched folders.
     package static var advice: String {
         let list = folders.map { "\($0)/" }.joined(separator: ", ")
-        let service = owner(of: serviceFolder).map { "; for the workers of \($0), run: sudo -u \($0) martlet status" }
+        let service = owner(of: serviceFolder).map { "; for the workers of \($0), run the command with: sudo -u \($0)" }
         return "no worker of this user is running on this machine: no socket answers in \(list)\(service ?? "")"
     }
 
