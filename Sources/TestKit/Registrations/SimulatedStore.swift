@@ -16,10 +16,21 @@ package final class SimulatedStore {
             for observer in observers { observer(fault) }
         }
     }
-    /// The time that each call of a reader or writer takes.
+    /// While it is set, changes fail, and lookups continue: a full disk, or a standby that refuses writes.
+    package var changeFault: StoreFault?
+    /// The time that each call takes until the store performs it.
     package var latency = Duration.zero
-    /// Whether a writer reports a lost answer to the commit after it has made its changes.
+    /// The time from the work of the store until the answer arrives. A connection that is lost meanwhile loses the
+    /// answer.
+    package var answerLatency = Duration.zero
+    /// Whether changes are committed and then fail: the answer to the commit is lost.
     package var losesAnswers = false
+    /// Called when the store has performed work, before the answer.
+    package var onWork: (Work, Client) -> Void = { _, _ in }
+    /// Called for each changed row, with the row before the change. Maintenance also deletes rows, without a call.
+    package var onChange: (_ row: Registration, _ previous: Registration?) -> Void = { _, _ in }
+    /// Called for each event that the store begins to keep.
+    package var onEvent: (StoredEvent) -> Void = { _ in }
     package private(set) var rows: [Registration.Key: Registration] = [:]
     package private(set) var marks: [UUIDValue: EndMark] = [:]
     package private(set) var events: [UUIDValue: PendingEvent] = [:]
@@ -28,6 +39,28 @@ package final class SimulatedStore {
     private let index: BlindIndex
     private var apps: Set<String> = []
     private var observers: [(StoreFault?) -> Void] = []
+    /// The number of times that the store has lost all connections.
+    private var losses = 0
+
+    /// One kind of work, for ``onWork``.
+    package enum Work: CaseIterable, Sendable, Hashable {
+        case lookup
+        case commit
+        case deletion
+        case maintenance
+        /// Pages that operators read or edit.
+        case page
+    }
+
+    /// A process with its connections to the store.
+    package final class Client {
+        fileprivate var isUp = true
+
+        package init() {}
+
+        /// Loses all answers that have not arrived, and ends the client's access to the store.
+        package func kill() { isUp = false }
+    }
 
     /// An event with the time at which it was stored or last claimed, in UNIX milliseconds.
     package struct PendingEvent: Sendable, Hashable {
@@ -40,18 +73,45 @@ package final class SimulatedStore {
         index = try BlindIndex(keys)
     }
 
-    package func reader() -> RegistrationReader { Reader(self) }
+    package func reader(of client: Client = Client()) -> RegistrationReader { Reader(self, client) }
 
-    package func writer() -> RegistrationWriter { Writer(self) }
+    package func writer(of client: Client = Client()) -> RegistrationWriter { Writer(self, client) }
+
+    /// Loses the connections of all clients, and all answers that have not arrived. The clients are connected again at
+    /// once.
+    package func loseConnections() { losses += 1 }
 
     fileprivate func start(_ onChange: @escaping (StoreFault?) -> Void) {
         observers.append(onChange)
-        perform { onChange(self.fault) }
+        loop.schedule(after: latency) { onChange(self.fault) }
     }
 
-    /// Calls `body` after the latency of the store.
-    fileprivate func perform(_ body: @escaping () -> Void) {
-        loop.schedule(after: latency, body)
+    /// Performs work after the latency of the store. Then calls the closure that the work returns, or `failed`.
+    fileprivate func perform(
+        _ kind: Work, of client: Client, failed: @escaping (StoreFault) -> Void,
+        _ work: @escaping () throws(CryptoError) -> () -> Void
+    ) {
+        loop.schedule(after: latency) { [self] in
+            guard client.isUp else { return failed(Self.lostConnection) }
+            let isChange = kind != .lookup
+            if let fault = fault ?? (isChange ? changeFault : nil) { return failed(fault) }
+            do throws(CryptoError) {
+                let completed = try work()
+                onWork(kind, client)
+                answer(client) { isLost in
+                    if isLost || isChange && self.losesAnswers { failed(Self.lostConnection) } else { completed() }
+                }
+            } catch {
+                failed(Self.cryptoFault)
+            }
+        }
+    }
+
+    /// Calls `body` after the latency of the answer.
+    private func answer(_ client: Client, _ body: @escaping (_ isLost: Bool) -> Void) {
+        guard answerLatency > .zero else { return body(false) }
+        let before = losses
+        loop.schedule(after: answerLatency) { body(!client.isUp || self.losses != before) }
     }
 
     /// Returns the devices that a query finds.
@@ -94,7 +154,7 @@ package final class SimulatedStore {
     }
 
     private func store(_ change: RegistrationRules.Change) {
-        for row in change.rows { rows[row.key] = row }
+        for row in change.rows { onChange(row, rows.updateValue(row, forKey: row.key)) }
         for mark in change.marks { marks[mark.key] = mark }
         for event in change.expirations { store(event, isHandedOut: false) }
     }
@@ -106,6 +166,7 @@ package final class SimulatedStore {
         var pending = stored
         pending.mayBeDuplicate = isHandedOut
         events[id] = PendingEvent(event: pending, at: nowMilliseconds)
+        onEvent(stored)
         return stored
     }
 
@@ -164,30 +225,26 @@ package final class SimulatedStore {
 
     fileprivate func countLookup() { lookupCount += 1 }
 
-    fileprivate static let cryptoFault = StoreFault(.refused, "OpenSSL failed")
-    fileprivate static let lostAnswer = StoreFault(.unreachable, "cannot commit: the connection was lost")
+    private static let cryptoFault = StoreFault(.refused, "OpenSSL failed")
+    private static let lostConnection = StoreFault(.unreachable, "cannot use the store: the connection was lost")
 }
 
 private final class Reader: RegistrationReader {
     private let store: SimulatedStore
+    private let client: SimulatedStore.Client
 
-    init(_ store: SimulatedStore) {
-        self.store = store
+    init(_ store: SimulatedStore, _ client: SimulatedStore.Client) {
+        (self.store, self.client) = (store, client)
     }
 
     override func start(onChange: @escaping (StoreFault?) -> Void) { store.start(onChange) }
 
     override func lookUp(_ lookup: DeviceLookup) {
-        store.perform { [store] in
-            if let fault = store.fault { return lookup.failed(fault) }
+        store.perform(.lookup, of: client, failed: lookup.failed) { [store] () throws(CryptoError) in
             store.countLookup()
-            do throws(CryptoError) {
-                var devices: [[FoundDevice]] = []
-                for query in lookup.queries { devices.append(try store.devices(of: query)) }
-                lookup.completed(devices)
-            } catch {
-                lookup.failed(SimulatedStore.cryptoFault)
-            }
+            var devices: [[FoundDevice]] = []
+            for query in lookup.queries { devices.append(try store.devices(of: query)) }
+            return { [devices] in lookup.completed(devices) }
         }
     }
 
@@ -196,62 +253,48 @@ private final class Reader: RegistrationReader {
 
 private final class Writer: RegistrationWriter {
     private let store: SimulatedStore
+    private let client: SimulatedStore.Client
 
-    init(_ store: SimulatedStore) {
-        self.store = store
+    init(_ store: SimulatedStore, _ client: SimulatedStore.Client) {
+        (self.store, self.client) = (store, client)
     }
 
     override func start(onChange: @escaping (StoreFault?) -> Void) { store.start(onChange) }
 
     override func apply(_ batch: CommandBatch) {
-        change(failed: batch.failed) { [store] () throws(CryptoError) in
+        store.perform(.commit, of: client, failed: batch.failed) { [store] () throws(CryptoError) in
             let outcomes = try store.apply(batch.commands, rules: batch.rules)
             return { batch.completed(outcomes) }
         }
     }
 
     override func delete(_ events: EventDeletion) {
-        change(failed: events.failed) { [store] () throws(CryptoError) in
+        store.perform(.deletion, of: client, failed: events.failed) { [store] () throws(CryptoError) in
             store.delete(events.ids)
             return events.completed
         }
     }
 
     override func maintain(_ maintenance: Maintenance) {
-        change(failed: maintenance.failed) { [store] () throws(CryptoError) in
+        store.perform(.maintenance, of: client, failed: maintenance.failed) { [store] () throws(CryptoError) in
             let events = store.maintain(maintenance.rules)
             return { maintenance.completed(events, isComplete: true) }
         }
     }
 
     override func read(_ page: RegistrationPage) {
-        change(failed: page.failed) { [store] () throws(CryptoError) in
+        store.perform(.page, of: client, failed: page.failed) { [store] () throws(CryptoError) in
             let registrations = try store.page(page)
             return { page.completed(registrations) }
         }
     }
 
     override func edit(_ page: EditPage) {
-        change(failed: page.failed) { [store] () throws(CryptoError) in
+        store.perform(.page, of: client, failed: page.failed) { [store] () throws(CryptoError) in
             let (last, editedCount) = store.edit(page)
             return { page.completed(last: last, editedCount: editedCount, unreadableCount: 0) }
         }
     }
 
     override func close() async {}
-
-    /// Calls `body` after the latency of the store. Then calls the closure that `body` returns, or `failed`.
-    private func change(
-        failed: @escaping (StoreFault) -> Void, _ body: @escaping () throws(CryptoError) -> () -> Void
-    ) {
-        store.perform { [store] in
-            if let fault = store.fault { return failed(fault) }
-            do throws(CryptoError) {
-                let completed = try body()
-                if store.losesAnswers { failed(SimulatedStore.lostAnswer) } else { completed() }
-            } catch {
-                failed(SimulatedStore.cryptoFault)
-            }
-        }
-    }
 }

@@ -34,6 +34,9 @@ struct Disturbance {
         case clockWrong(Int)
         /// A suspension of the machine for this many seconds.
         case suspended(Int)
+        case store(SimulatedStoreFault)
+        /// The death of the worker that next performs a step, unless the disturbance ends before.
+        case workerKilledAfter(SimulatedStep)
     }
 
     let kind: Kind
@@ -45,7 +48,7 @@ struct Disturbance {
         switch kind {
         case .connectionCut, .workerKilled, .workerDrained, .brokerClosesConnections, .brokerClosesChannels,
             .brokerRestarts, .brokerFrozen, .brokerAlarm, .brokerFull, .exchangesMissing, .resultQueuesMissing,
-            .goAway, .devicesThrottled:
+            .goAway, .devicesThrottled, .store, .workerKilledAfter:
             false
         case .endpointLost, .endpointFails, .endpointIsProxy, .endpointSilent, .streamsRefused, .keyRevoked, .keyBound,
             .appDisabled, .clockWrong, .suspended:
@@ -63,6 +66,7 @@ struct Disturbance {
         case .keyBound: message.isForBoundKey
         case .appDisabled(let app): message.app == app
         case .devicesThrottled: message.kind == .throttled
+        case .store: false
         default: true
         }
     }

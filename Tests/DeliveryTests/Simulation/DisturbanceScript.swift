@@ -32,6 +32,41 @@ struct DisturbanceScript {
             Entry(
                 kind: .appDisabled(SimulatedApps.newApp), afterMilliseconds: 0,
                 milliseconds: self.random.below(300_000)))
+        if settings.hasRegistrations { addRegistrations() }
+    }
+
+    /// Adds faults of the store, and deaths of workers after single steps.
+    private mutating func addRegistrations() {
+        for _ in 0..<(2 + random.below(5)) {
+            let (fault, seconds) = storeFault()
+            add(.store(fault), seconds: seconds)
+        }
+        for _ in 0..<(2 + random.below(5)) {
+            let step = SimulatedStep.allCases.element(random.next())
+            add(.workerKilledAfter(step), seconds: 120...120)
+        }
+    }
+
+    private mutating func add(_ kind: Disturbance.Kind, seconds: ClosedRange<Int>) {
+        let milliseconds = 1000 * (seconds.lowerBound + random.below(seconds.count))
+        entries.append(
+            Entry(
+                kind: kind, afterMilliseconds: 500 + random.below(Self.beginsWithinMilliseconds),
+                milliseconds: milliseconds))
+    }
+
+    /// Returns a random fault of the store, and the range of its duration in seconds.
+    private mutating func storeFault() -> (SimulatedStoreFault, ClosedRange<Int>) {
+        switch random.below(8) {
+        case 0: (.unreachable, 1...60)
+        case 1: (.slow(100 + random.below(1800)), 5...60)
+        case 2: (.refusing, 5...60)
+        case 3: (.schemaTooNew, 5...60)
+        case 4: (.diskFull, 5...120)
+        case 5: (.answersLost, 1...30)
+        case 6: (.failover, 1...10)
+        default: (.standby, 5...60)
+        }
     }
 
     private mutating func draw() -> Entry {
@@ -75,7 +110,7 @@ struct DisturbanceScript {
         switch random.below(4) {
         case 0: return [names.resultsExchange]
         case 1: return [names.deadExchange]
-        case 2: return [names.quarantineQueue]
+        case 2: return settings.hasRegistrations ? [names.registrationsExchange] : [names.quarantineQueue]
         default:
             let delay = WaitDelay.defaults[random.below(3)]
             return (0..<WaitDelay.siblings).map { names.waitQueue(delay, sibling: $0) }
@@ -89,10 +124,10 @@ struct DisturbanceScript {
 
     /// Returns a change of the clock, and the range of its duration in seconds.
     ///
-    /// If workers give up held requests, returns a cut connection instead, because the time at which they give up
-    /// depends on the clock.
+    /// If workers give up held requests, or store registrations, returns a cut connection instead, because the time at
+    /// which they give up, and the commands that they refuse, depend on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
-        guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }
+        guard !settings.isKeyBoundForGood, !settings.hasRegistrations else { return (.connectionCut, 0...0) }
         let seconds = 600 + random.below(4800)
         switch random.below(3) {
         case 0: return (.clockWrong(seconds), 5...120)

@@ -15,11 +15,18 @@ struct SimulatedSettings {
     let isKeyBoundForGood: Bool
     /// An app whose requests each lane pushes one at a time, some seconds apart; nil for no app.
     let limitedApp: Int?
+    /// Whether the workers store device registrations.
+    let hasRegistrations: Bool
+    /// The number of ready messages above which the request queue refuses the requests of workers; nil for no limit.
+    let requestsMax: Int?
 
     static let limitedSecondsApart = 10
     private static let limitsSeed: UInt64 = 0x6c69_6d69_7473_0001
 
-    init(random: inout SeededRandom) {
+    /// Every fifth seed has registrations. The other seeds keep the cost of a run low.
+    static func hasRegistrations(_ seed: UInt64) -> Bool { seed.isMultiple(of: 5) }
+
+    init(seed: UInt64, random: inout SeededRandom) {
         prefetch = 5 + random.below(60)
         connectionsMax = 1 + random.below(2)
         streamsMax = 20 + random.below(100)
@@ -34,6 +41,8 @@ struct SimulatedSettings {
         // With a separate generator, the limits do not change the other random choices of a seed.
         var own = SeededRandom(seed: Self.limitsSeed ^ UInt64(prefetch << 32 | connectionsMax << 16 | streamsMax))
         limitedApp = own.chance(percent: 50) ? own.below(SimulatedApps.count) : nil
+        hasRegistrations = Self.hasRegistrations(seed)
+        requestsMax = hasRegistrations && own.chance(percent: 50) ? 1 + own.below(8) : nil
     }
 
     /// The limits of a worker, by app.

@@ -4,6 +4,7 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import Telemetry
+import TestKit
 
 @testable import Delivery
 
@@ -19,6 +20,10 @@ final class SimulatedWorker {
     let lanes: [Lane]
     private let loop: VirtualLoop
     private let host = SimulatedHost()
+    /// The worker's connections to the store.
+    let storeClient = SimulatedStore.Client()
+    /// nil for a seed without registrations.
+    private let consumer: RegistrationConsumer?
     /// Whether `drain` has been called, also to free the memory of a killed worker.
     private(set) var isEnding = false
     private(set) var isDraining = false
@@ -34,10 +39,12 @@ final class SimulatedWorker {
         ) -> ByteConnector {
             SimulatedConnector(loop: loop, endpoint: endpoint, host: host, state: state)
         }
-        let duplicates = DuplicateMemory()
+        let (duplicates, registrations, client) = (DuplicateMemory(), world.registrations, storeClient)
         lanes = (0..<Self.lanes).map { number in
             var configuration = configuration
             configuration.number = number
+            // Used only on the thread that runs the loop.
+            nonisolated(unsafe) let reader = registrations?.store.reader(of: client)
             return Lane(
                 loop: loop, configuration: configuration,
                 connectors: Lane.Connectors(
@@ -47,8 +54,21 @@ final class SimulatedWorker {
                             network.state(to: pool.environment)
                         }
                     }),
-                counters: world.counters, duplicates: duplicates, log: .silent)
+                counters: world.counters, duplicates: duplicates, log: .silent,
+                registrations: reader)
         }
+        consumer = registrations.map { registrations in
+            func connection() -> BrokerConnection {
+                BrokerConnection(
+                    loop: loop, connectors: [connector(SimulatedNetwork.broker)], configuration: configuration.broker)
+            }
+            return RegistrationConsumer(
+                consuming: connection(), publishing: connection(),
+                writer: registrations.store.writer(of: client), names: configuration.names, replyPrefix: nil,
+                devicesPerUserMax: SimulatedPopulation.devicesPerUserMax, metrics: world.counters.registry,
+                log: .silent, worker: configuration.worker, environment: { _, environment in environment ?? .sandbox })
+        }
+        consumer?.start()
         for lane in lanes { Task(executorPreference: loop) { await lane.start() } }
     }
 
@@ -69,13 +89,17 @@ final class SimulatedWorker {
             inFlightMax: settings.prefetch, apps: SimulatedApps.directory(limits: settings.limits), pools: pools,
             worker: "worker\(place)")
         configuration.laneCount = lanes
+        configuration.hasRegistrations = settings.hasRegistrations
         configuration.schedule.attemptsMax = 50
         configuration.schedule.holdSecondsMax = settings.holdSecondsMax
         return configuration
     }
 
     /// Disconnects the worker. A drain must follow to free its memory.
-    func kill() { host.kill() }
+    func kill() {
+        host.kill()
+        storeClient.kill()
+    }
 
     func reaches(_ endpoint: Endpoint) -> Bool {
         APNSEnvironment.allCases.contains { SimulatedNetwork.apns($0, worker: place) == endpoint }
@@ -85,7 +109,13 @@ final class SimulatedWorker {
     func drain(deadlineSeconds: Int, _ done: @escaping () -> Void) {
         isEnding = true
         isDraining = !isDead
-        let ended = Ended(count: lanes.count, done)
+        let ended = Ended(count: lanes.count + (consumer == nil ? 0 : 1), done)
+        if let consumer {
+            Task(executorPreference: loop) {
+                await consumer.close(deadlineSeconds: deadlineSeconds)
+                ended.one()
+            }
+        }
         for lane in lanes {
             Task(executorPreference: loop) {
                 _ = await lane.drain(deadlineSeconds: deadlineSeconds)

@@ -82,6 +82,8 @@ extension SimulatedWorld {
         case .suspended(let seconds):
             loop.now.sinceBoot = loop.now.sinceBoot + .seconds(seconds)
             loop.now.unixNanoseconds += Int64(seconds) * 1_000_000_000
+        case .store(let fault): registrations?.begin(fault, number)
+        case .workerKilledAfter(let step): registrations?.arm(step, number)
         }
     }
 
@@ -104,6 +106,7 @@ extension SimulatedWorld {
             apns.state.add(.simulated(SimulatedApps.boundKey, publicKey, isBound: false))
         case .appDisabled(let app): apns.state.enable(app)
         case .clockWrong(let seconds): stepClock(-seconds)
+        case .store, .workerKilledAfter: registrations?.end(number)
         }
     }
 

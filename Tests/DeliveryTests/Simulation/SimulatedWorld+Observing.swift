@@ -16,6 +16,7 @@ extension SimulatedWorld {
         }
         apns.memory.onRequest = { [unowned self] request, payload in requested(request, payload) }
         broker.onAppend = { [unowned self] queue, message in
+            if registrations?.arrived(message, in: queue) == true { return }
             if isForResults(queue) { return published(message) }
             guard isConsumed(queue), let number = publish(of: message) else { return }
             report.publishes[number].arrivals += 1
@@ -43,29 +44,37 @@ extension SimulatedWorld {
     }
 
     private func requested(_ request: LoggedRequest, _ payload: UnsafeRawBufferPointer) {
+        let (connection, worker) = apnsConnections[request.connection - 1]
+        if registrations?.requested(request, payload, connection, worker: worker) == true { return }
         guard let id = request.apnsID,
             let index = messagesByID[id]?.first(where: { payload.elementsEqual(report.messages[$0].payload) })
         else {
             report.foreignPushes += 1
             return
         }
-        let (connection, worker) = apnsConnections[request.connection - 1]
         var push = SimulationReport.Push(
             status: request.status ?? 0, at: loop.now.monotonic, unixSeconds: request.unixMilliseconds / 1000,
             worker: worker)
         push.wasNeedless = report.pushes[index].contains { $0.wasAnswered && $0.worker == worker }
         report.pushes[index].append(push)
-        if report.messages[index].kind == .poison { die(worker) }
+        if report.messages[index].kind == .poison, let worker = workers.first(where: { $0.number == worker }) {
+            die(worker)
+        }
         guard push.status == 200 else { return }
         let place = report.pushes[index].count - 1
-        loop.schedule(after: settings.answerDelay + Self.answerLatency) { [unowned self] in
+        afterAnswer { [unowned self] in
             if connection.isOpen { report.pushes[index][place].wasAnswered = true }
         }
     }
 
-    /// Kills the worker that pushed a poison request.
-    private func die(_ number: Int) {
-        guard let worker = workers.first(where: { $0.number == number && !$0.isDead }) else { return }
+    /// Calls `body` after the time within which the answer to a push arrives.
+    func afterAnswer(_ body: @escaping () -> Void) {
+        loop.schedule(after: settings.answerDelay + Self.answerLatency, body)
+    }
+
+    /// Kills a worker because of its own work, such as a push of a poison request.
+    func die(_ worker: SimulatedWorker) {
+        guard !worker.isDead else { return }
         disturbancesLeft += 1
         loop.schedule(after: .zero) { [unowned self] in
             disturbancesLeft -= 1

@@ -22,10 +22,15 @@ extension SimulatedWorld {
     }
 
     func schedulePublish(_ message: Int, afterMilliseconds delay: Int, headers: FieldTable = FieldTable()) {
+        schedulePublish(afterMilliseconds: delay) { [unowned self] in publish(message, headers) }
+    }
+
+    /// Schedules a publish of a producer, or another change that must precede the end of the run.
+    func schedulePublish(afterMilliseconds delay: Int, _ publish: @escaping () -> Void) {
         publishesLeft += 1
         loop.schedule(after: .milliseconds(delay)) { [unowned self] in
             publishesLeft -= 1
-            publish(message, headers)
+            publish()
         }
     }
 

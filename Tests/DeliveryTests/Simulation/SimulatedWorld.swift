@@ -21,9 +21,11 @@ final class SimulatedWorld {
     let publicKey: ES256PublicKey
     let settings: SimulatedSettings
     let counters = LaneCounters(MetricsRegistry())
-    let topology = Topology()
+    let topology: Topology
     var random: SeededRandom
     var report: SimulationReport
+    /// The registrations and the requests to users; nil for a seed without them.
+    private(set) var registrations: SimulatedRegistrations?
     /// The workers by place.
     private(set) var workers: [SimulatedWorker] = []
     private var workersMade = 0
@@ -44,7 +46,8 @@ final class SimulatedWorld {
         let seed = simulation.seed
         random = SeededRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
         loop = VirtualLoop(seed: seed)
-        settings = SimulatedSettings(random: &random)
+        settings = SimulatedSettings(seed: seed, random: &random)
+        topology = Topology(hasRegistrations: settings.hasRegistrations)
         report = SimulationReport(seed: seed, settings: settings)
         guard let publicKey = try SimulatedApps.privateKey?.publicKey() else { throw NoKey() }
         self.publicKey = publicKey
@@ -59,7 +62,8 @@ final class SimulatedWorld {
                 loop: loop, endpoint: SimulatedNetwork.broker, seed: seed, behavior: settings.broker)
         }
         apns = loop.enter { [loop] in SimulatorServer(loop: loop, configuration: configuration, state: state) }
-        report.messages = SimulatedMessages(count: simulation.messages, random: &random).all
+        let count = settings.hasRegistrations ? simulation.messages / 6 : simulation.messages
+        report.messages = SimulatedMessages(count: count, random: &random).all
         report.pushes = Array(repeating: [], count: report.messages.count)
         for (index, message) in report.messages.enumerated() { messagesByID[message.id, default: []].append(index) }
     }
@@ -76,6 +80,7 @@ final class SimulatedWorld {
         report.dropped = broker.dropped.count
         report.requeued = broker.requeued
         report.channelCrashes = broker.channelCrashes
+        report.registrations = try loop.enter { try registrations?.finished() }
         loop.enter { for worker in workers { end(worker) } }
         _ = loop.run(limit: .seconds(60)) { workersEnded == workersMade }
         // A listening broker retains itself.
@@ -87,6 +92,8 @@ final class SimulatedWorld {
     private func begin() throws {
         observe()
         topology.declare(at: broker)
+        for queue in topology.names.requestQueues { broker.queue(queue)?.lengthMax = settings.requestsMax }
+        if settings.hasRegistrations { registrations = try SimulatedRegistrations(in: self) }
         try broker.start()
         for environment in APNSEnvironment.allCases {
             for place in 0..<Self.workers {
@@ -97,6 +104,7 @@ final class SimulatedWorld {
         _ = try loop.listen(on: SimulatedNetwork.silence) { $0.handler = ByteStreamHandler() }
         workers = try (0..<Self.workers).map { try makeWorker($0) }
         schedulePublishes()
+        registrations?.schedule()
         for entry in DisturbanceScript(settings, random: &random).entries { schedule(entry) }
         checkCompletion()
     }
@@ -131,7 +139,7 @@ final class SimulatedWorld {
     }
 
     private func checkCompletion() {
-        isFinished = publishesLeft == 0 && disturbancesLeft == 0 && remaining == 0
+        isFinished = publishesLeft == 0 && disturbancesLeft == 0 && remaining == 0 && registrations?.isIdle ?? true
         loop.schedule(after: .seconds(Self.checkSeconds)) { [unowned self] in checkCompletion() }
     }
 

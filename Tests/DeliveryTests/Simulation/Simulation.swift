@@ -7,6 +7,7 @@ struct Simulation {
     static let limit = Duration.seconds(6 * 3600)
 
     let seed: UInt64
+    /// The number of requests to single devices. A run with registrations has a sixth as many.
     var messages = Self.messagesUsual
 
     func run() throws -> SimulationReport {

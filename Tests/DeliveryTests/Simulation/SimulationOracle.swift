@@ -52,7 +52,7 @@ struct SimulationOracle {
                 "\(message.kind) \(index) app\(message.app) \(message.environment): \($0)"
             }
         }
-        return violations
+        return violations + violationsOfRegistrations()
     }
 
     private func check(_ publish: SimulationReport.Publish, _ message: SimulatedMessage) -> [String] {

@@ -61,6 +61,8 @@ struct SimulationReport {
     /// The queues with unfinished messages.
     var unfinished: [String] = []
     var dropped = 0
+    /// nil for a seed without registrations.
+    var registrations: RegistrationRecord?
 }
 
 extension SimulationReport {
