@@ -87,7 +87,7 @@ import Testing
         ),
         (
             #"{"event":"pruned","app":"com.example.shop","device_token":"0123456789abcdef0123","status":410,"reason":"Unregistered"}"#,
-            "push.registration-event.v1", "event abc com.example.shop pruned 410 apns.Unregistered 01234567…"
+            "push.registration-event.v1", "event abc com.example.shop pruned 410 apns.Unregistered 01234…"
         ),
         (
             #"{"id":"abc","app":"com.example.shop","command":"register","outcome":"stored"}"#,

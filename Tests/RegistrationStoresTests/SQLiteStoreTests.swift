@@ -164,7 +164,10 @@ import Testing
             let (reader, writer) = (ReadinessLog(), ReadinessLog())
             client.reader.start { reader.changed($0) }
             client.writer.start { writer.changed($0) }
-            try await loop.wait { reader.fault != nil && writer.fault != nil }
+            // While one of them opens the file, the file may be busy for the other.
+            try await loop.wait {
+                reader.fault?.errorClass == errorClass && writer.fault?.errorClass == errorClass
+            }
             for fault in [reader.fault, writer.fault] {
                 #expect(fault?.code == code && fault?.errorClass == errorClass)
                 #expect(fault?.sentence.contains(remedy) == true)
