@@ -121,7 +121,7 @@ let package = Package(
             }),
         library(
             "RegistrationStores",
-            ["Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop", "Text", "Threads"]),
+            ["Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop", "Threads"]),
 
         library("BrokerTopology", ["JSON", "Text"]),
         library(
@@ -256,7 +256,7 @@ let package = Package(
             "DeliveryTests",
             [
                 "Registrations", "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol",
-                "APNSSimulator", "HTTP2", "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
+                "APNSSimulator", "HTTP2", "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Text", "Threads",
             ], data: ["Simulation/Regressions"]),
         tests(
             "ConfigurationTests",
@@ -272,7 +272,7 @@ let package = Package(
             ]),
         tests(
             "RegistrationToolsTests",
-            ["RegistrationTools", "Registrations", "APNSProtocol", "Crypto", "EventLoop", "JSON", "TestKit"]),
+            ["RegistrationTools", "Registrations", "APNSProtocol", "EventLoop", "JSON", "TestKit"]),
         tests(
             "WorkerTests",
             [
@@ -283,8 +283,9 @@ let package = Package(
         tests(
             "MartletCLITests",
             [
-                "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "Registrations", "PostgreSQL",
-                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
+                "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores",
+                "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
+                "BrokerTopology", "AMQP", "APNS",
                 "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",
                 "EventLoop", "CommandKit", "Text", "Threads",
             ]),
