@@ -33,10 +33,7 @@ public struct RegistrationModel {
     /// Applies a batch and returns its changes.
     @discardableResult
     public mutating func apply(_ commands: [KeyedCommand]) -> RegistrationRules.Change {
-        let touched = TouchedKeys(commands)
-        let change = rules.apply(
-            commands, to: rows.values.filter { touched.contain($0) },
-            marks: marks.values.filter { touched.marks.contains($0.key) })
+        let change = rules.apply(commands, toStoreOf: rows, marks: marks)
         for row in change.rows { rows[row.key] = row }
         for mark in change.marks { marks[mark.key] = mark }
         return change

@@ -140,10 +140,7 @@ package final class SimulatedStore {
             if let app = command.app { apps.insert(app) }
             keyed.append(try index.keyed(command, apps: apps.sorted()))
         }
-        let touched = TouchedKeys(keyed)
-        let change = rules.apply(
-            keyed, to: rows.values.filter { touched.contain($0) },
-            marks: marks.values.filter { touched.marks.contains($0.key) })
+        let change = rules.apply(keyed, toStoreOf: rows, marks: marks)
         store(change)
         var outcomes: [CommandOutcome] = []
         for outcome in change.outcomes {
