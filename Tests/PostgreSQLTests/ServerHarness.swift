@@ -46,12 +46,7 @@ func withConnection<Value: Sendable>(
 ) async throws -> Value {
     let url = try url ?? #require(PostgresServerTrait.server).url
     return try await onEpollLoop { loop in
-        var configuration = PostgresConfiguration(
-            endpoints: try PostgresURL(url).endpoints, statements: statements,
-            password: { PostgresPassword(PrivatePostgres.password) })
-        configure(&configuration)
-        let connection = try PostgresConnection(loop: loop, configuration: configuration)
-        connection.start()
+        let connection = try startConnection(statements, url: url, loop: loop, configure)
         let result: Result<Value, any Error>
         do {
             result = .success(try await body(connection))
@@ -61,6 +56,27 @@ func withConnection<Value: Sendable>(
         await connection.close(deadlineSeconds: 1)
         return try result.get()
     }
+}
+
+/// Returns a started connection.
+func startConnection(
+    _ statements: [PreparedStatement], url: String, loop: EpollLoop,
+    _ configure: (inout PostgresConfiguration) -> Void
+) throws -> PostgresConnection {
+    var configuration = PostgresConfiguration(
+        endpoints: try PostgresURL(url).endpoints, statements: statements,
+        password: { PostgresPassword(PrivatePostgres.password) })
+    configure(&configuration)
+    let connection = try PostgresConnection(loop: loop, configuration: configuration)
+    connection.start()
+    return connection
+}
+
+/// Removes the limits that a big result could exceed under a sanitizer.
+@Sendable func withoutTimeLimits(_ configuration: inout PostgresConfiguration) {
+    configuration.limits.statementMillisecondsMax = 600_000
+    configuration.limits.lockMillisecondsMax = 600_000
+    configuration.limits.answerMillisecondsMax = 600_000
 }
 
 /// Returns the error of the first round of attempts to connect.
