@@ -126,8 +126,12 @@ import Testing
     }
 
     @Test func `Replies must not reach the worker's own queues`() throws {
-        let found = try mistakes("{store: \"sqlite:/r.db\", keys_file: keys.json, reply_prefix: push.}")
-        #expect(found.count == 1 && found[0].contains("reply_prefix must not be a prefix"), "\(found)")
+        for prefix in ["pu", "push.", "push.replies."] {
+            let found = try mistakes("{store: \"sqlite:/r.db\", keys_file: keys.json, reply_prefix: \(prefix)}")
+            #expect(
+                found.count == 1 && found[0].contains("reply_prefix must not apply to the worker's own queues"),
+                "\(found)")
+        }
     }
 
     // An operator may declare the topology on a machine without the key file.

@@ -125,7 +125,7 @@ import Testing
             let error = try #require(throws: FilterError.self) {
                 try Filter(String(repeating: symbol, count: FilterLexer.bytesMax / symbol.utf8.count))
             }
-            #expect(error.message == "parentheses or negations nested deeper than \(deep)")
+            #expect(error.message == "conditions nested deeper than \(deep) levels")
         }
         let long = try #require(throws: FilterError.self) {
             try Filter(String(repeating: " ", count: FilterLexer.bytesMax + 1))

@@ -307,8 +307,9 @@ struct ConfigurationReader {
     /// Reads the prefix of the queues that may receive replies.
     mutating func readReplyPrefix(_ value: JSONValue?, _ broker: WorkerConfiguration.Broker) -> String? {
         guard let value, let prefix = text(value) else { return nil }
-        if "\(broker.names.prefix).".hasPrefix(prefix) {
-            complain(value, "reply_prefix must not be a prefix of the names of the worker's own queues")
+        let own = "\(broker.names.prefix)."
+        if own.hasPrefix(prefix) || prefix.hasPrefix(own) {
+            complain(value, "reply_prefix must not apply to the worker's own queues, whose names begin with \(own)")
         }
         return prefix
     }

@@ -58,8 +58,7 @@ struct FilterParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.depthMax else {
-            throw FilterError(
-                offset: token.offset, message: "parentheses or negations nested deeper than \(Self.depthMax)")
+            throw FilterError(offset: token.offset, message: "conditions nested deeper than \(Self.depthMax) levels")
         }
         if consume("!") { return .not(try condition()) }
         if consume("(") {
