@@ -38,7 +38,12 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
         guard epoll >= 0, wakeUp >= 0 else {
-            throw TransportError(.resources, "cannot create an event loop: \(errorText(errno))", underlying: errno)
+            let error = errno
+            // `deinit` does not run, because `super.init` has not.
+            if epoll >= 0 { close(epoll) }
+            if wakeUp >= 0 { close(wakeUp) }
+            readBuffer.deallocate()
+            throw TransportError(.resources, "cannot create an event loop: \(errorText(error))", underlying: error)
         }
         super.init(now: Self.readClocks())
         var event = epoll_event(events: UInt32(EPOLLIN.rawValue), data: epoll_data_t(u64: UInt64.max))
