@@ -6,19 +6,20 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// A failed connection attempt, or the loss of the stream during the login.
         case cannotConnect = "cannot-connect"
-        /// The loss of an open connection.
+        /// The loss of an open connection, or an operation without an open connection.
         case connectionLost = "connection-lost"
-        /// A connection attempt, an answer or a publish that took too long, two heartbeat timeouts without a byte from
-        /// the broker, or output that the broker leaves unread.
+        /// A timeout of a connection attempt, an answer or a publish, or a full publish queue. Also a broker that sends
+        /// no byte for two heartbeat timeouts, or that leaves output unread.
         case timedOut = "timed-out"
         /// A refused login, or a missing permission of the user (403).
         case accessRefused = "access-refused"
-        /// A virtual host, exchange or queue that does not exist (404, or 530 for a virtual host).
+        /// An exchange or queue that does not exist (404), or a virtual host that does not exist or does not admit the
+        /// user (530).
         case notFound = "not-found"
         /// A queue that another connection uses exclusively (405).
         case resourceLocked = "resource-locked"
         /// An object that exists with other arguments or is in use, an invalid argument, a late acknowledgment, or a
-        /// refused user ID (406).
+        /// refused user ID (406). Also a name or arguments that are too long to send.
         case preconditionFailed = "precondition-failed"
         /// A close of the connection by an operator, or by a broker that is shutting down (320).
         case connectionForced = "connection-forced"
@@ -85,9 +86,9 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The detail of the reply text. nil if the error does not come from the broker, or if Martlet does not depend on
     /// this reply text.
     public var detail: Detail? { box.content.detail }
-    /// The broker's reply code (AMQP 0-9-1, section 1.2); 0 if the error does not come from the broker.
+    /// The broker's reply code (AMQP 0-9-1, section 1.2); 0 if the error has none.
     public var replyCode: UInt16 { box.content.replyCode }
-    /// The message, on which an operator can act. The message contains no secrets.
+    /// The message for an operator, which contains no secrets.
     public var message: String { box.content.message }
     /// Whether a later attempt can succeed without a change of the configuration.
     public var isRetriable: Bool { box.content.isRetriable }

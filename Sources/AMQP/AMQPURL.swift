@@ -8,7 +8,7 @@ public import EventLoop
 public struct AMQPURL: Sendable {
     public var usesTLS: Bool
     public var endpoints: [Endpoint]
-    /// The user and password; both are `guest` if the URL contains neither.
+    /// The user and password; both are `guest` if the URL has no `@`.
     public var credentials: AMQPCredentials
     /// Whether the URL contains a user.
     public private(set) var namesUser = false
@@ -44,11 +44,11 @@ public struct AMQPURL: Sendable {
         } else {
             throw Self.invalid("must begin with amqp:// or amqps://")
         }
-        guard !rest.contains("#") else { throw Self.invalid("has a fragment; write %23 for # in a password") }
+        guard !rest.contains("#") else { throw Self.invalid("has a fragment; write %23 for #") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
         // An @ after a / or ? is ambiguous: it may end credentials that contain the / or ?, or belong to the virtual
-        // host.
+        // host or the query.
         guard ![path, query].contains(where: { $0?.contains("@") == true }) else {
             throw Self.invalid(
                 "has an @ after a / or ?; write %2F for / and %3F for ? in user and password, "
@@ -105,7 +105,11 @@ public struct AMQPURL: Sendable {
             guard let end = host.firstIndex(of: "]") else { throw invalid("has an IPv6 address without a closing ]") }
             var tail = host[host.index(after: end)...]
             host = host[..<end]
-            if tail.removePrefix(":") { portText = tail } else if !tail.isEmpty { throw invalid("has an invalid host") }
+            if tail.removePrefix(":") {
+                portText = tail
+            } else if !tail.isEmpty {
+                throw invalid("has text other than :PORT after ]")
+            }
             guard host.prefix(while: { $0 != "%" }).allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
                 throw invalid("has an invalid IPv6 address")
             }
@@ -114,7 +118,9 @@ public struct AMQPURL: Sendable {
         }
         var port = defaultPort
         if let portText {
-            guard let number = UInt16(portText), number > 0 else { throw invalid("has an invalid port") }
+            guard let number = UInt16(portText), number > 0 else {
+                throw invalid("has a port that is not a number from 1 to 65535")
+            }
             port = number
         }
         let name = try decoded(host, "host")
@@ -131,7 +137,7 @@ public struct AMQPURL: Sendable {
                 continue
             }
             guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
-                throw invalid("has a % in the \(part) without two hexadecimal digits after it")
+                throw invalid("has a % in the \(part) without two hexadecimal digits after it; write %25 for %")
             }
             bytes.append(high << 4 | low)
         }
@@ -162,7 +168,7 @@ extension Substring {
         return true
     }
 
-    /// Truncates the text before the first `separator` and returns the text after it; nil if there is no separator.
+    /// Removes the first `separator` and the text after it. Returns this text; nil if there is no separator.
     fileprivate mutating func cutOff(from separator: Character) -> Substring? {
         guard let index = firstIndex(of: separator) else { return nil }
         let tail = self[self.index(after: index)...]

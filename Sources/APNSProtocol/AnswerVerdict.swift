@@ -53,8 +53,8 @@ public struct AnswerVerdict: Sendable, Hashable {
 
     /// Creates the verdict on an answer.
     ///
-    /// If the reason is known and its documented status has the same class (first digit) as `status`, the reason
-    /// decides. Otherwise, the status decides. Classes are compared because APNs has sent `ExpiredToken` with 400 and
+    /// If the reason is known and ``Reason/status`` has the same class (first digit) as `status`, the reason decides.
+    /// Otherwise, the status decides. Classes are compared because APNs has sent `ExpiredToken` with 400 and
     /// later with 410.
     ///
     /// - Parameters:

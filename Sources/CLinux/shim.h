@@ -1,7 +1,7 @@
 #ifndef MARTLET_CLINUX_H
 #define MARTLET_CLINUX_H
 
-// Headers that Swift's Glibc module omits.
+// The C headers that Martlet uses. Swift's Glibc module omits some of them.
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>

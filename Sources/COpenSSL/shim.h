@@ -22,7 +22,8 @@
 // EVP_EC_gen is a macro over a variadic function. Swift imports neither.
 static inline EVP_PKEY *martlet_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
 
-// Prepares a key of HMAC-SHA-256. OSSL_PARAM keeps the pointers of its strings, which Swift's conversions do not keep alive.
+// Begins an HMAC-SHA-256 computation with a key. OSSL_PARAM stores pointers to strings, which Swift's conversions do
+// not keep valid.
 static inline int martlet_hmac_sha256_set_key(EVP_MAC_CTX *context, const unsigned char *key, size_t key_bytes) {
     OSSL_PARAM parameters[2] = {
         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0), OSSL_PARAM_construct_end()};
@@ -40,7 +41,8 @@ static inline void martlet_ctx_disable_extras(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
 }
 
-// The remaining functions wrap macros over SSL_ctrl, SSL_CTX_ctrl and BIO_set_flags, which Swift does not import.
+// The remaining functions wrap macros over SSL_ctrl, SSL_CTX_ctrl, BIO_set_flags and BIO_clear_flags. Swift does not
+// import the macros.
 
 static inline int martlet_ctx_set_versions(SSL_CTX *context, int min, int max) {
     return SSL_CTX_set_min_proto_version(context, min) && SSL_CTX_set_max_proto_version(context, max);
@@ -48,7 +50,7 @@ static inline int martlet_ctx_set_versions(SSL_CTX *context, int min, int max) {
 static inline void martlet_ctx_disable_session_cache(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
-// Takes ownership of the certificate if it returns 1.
+// If this function returns 1, the context owns the certificate.
 static inline int martlet_ctx_add0_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add0_chain_cert(context, certificate);
 }

@@ -1,8 +1,7 @@
 #ifndef MARTLET_CVALGRIND_H
 #define MARTLET_CVALGRIND_H
 
-// valgrind is needed only to count instructions. Without its header everything builds, and the counter reports an
-// error.
+// Only the instruction counter needs valgrind. Without the header, Martlet builds, but the counter reports an error.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #define MARTLET_CALLGRIND 1

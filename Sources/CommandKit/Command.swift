@@ -1,4 +1,4 @@
-/// A command of a program. Its syntax, options and implementation belong in one folder.
+/// A command of a program.
 package protocol Command: Sendable {
     static var syntax: CommandSyntax { get }
 
@@ -8,7 +8,7 @@ package protocol Command: Sendable {
     /// - Throws: mistakes that the syntax cannot express, such as mutually exclusive options.
     init(_ parsed: ParsedArguments) throws(UsageError)
 
-    /// Runs the command on the main thread and returns its exit status. Asynchronous work runs on an event loop of
-    /// this thread, because some commands block signals before other threads start.
+    /// Runs the command on the main thread and returns the exit status. Some commands block signals before they start
+    /// other threads.
     func run() -> ExitCode
 }

@@ -1,7 +1,7 @@
 package import JSON
 import Text
 
-/// The operator and reason of a pause. The command sends both, and the worker cannot verify them.
+/// The operator and reason of a pause, as the command sends them. The worker cannot verify them.
 package struct PauseNote: Sendable, Hashable {
     package static let words = ["by", "reason"]
     /// Maximum width of `by` and of `reason` in terminal columns. Longer texts are cut.

@@ -28,7 +28,7 @@ extension WorkerStatus {
         package var unconfirmed = 0
         /// The number of messages that wait to be published.
         package var unpublished = 0
-        /// The reason why publishes of outcomes failed repeatedly; otherwise nil.
+        /// The reason for repeated failures to publish outcomes; nil without such failures.
         package var publishingFailure: String?
         package var queues: [ConsumedQueue] = []
         package var pools: [Pool] = []

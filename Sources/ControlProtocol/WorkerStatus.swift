@@ -16,7 +16,7 @@ package struct WorkerStatus: Sendable, Hashable {
     /// The number of deliveries in flight.
     package var inFlight = 0
     package var totals = WorkerTotals()
-    /// Host, port and virtual host of the worker's queues.
+    /// The name of the broker: hosts, ports and virtual host. The virtual host `/` is omitted.
     package var broker = "-"
     /// Prefix of the names of the worker's queues; nil if the worker does not report the prefix.
     package var prefix: String?
@@ -25,8 +25,8 @@ package struct WorkerStatus: Sendable, Hashable {
     package var queues: [Queue] = []
     /// Age of ``queues`` in seconds; nil if there is no report.
     package var queuesSecondsOld: Int?
-    /// The state of channel commands; nil if the worker accepts no commands. The state does not affect ``isReady``,
-    /// because pushes need no channel commands.
+    /// The state of channel commands; nil if the worker accepts no channel commands. The state does not affect
+    /// ``isReady``, because pushes need no channel commands.
     package var channelCommands: ChannelCommands?
     /// The state of device registrations; nil if the worker has no store. The state does not affect ``isReady``,
     /// because requests to tokens need no store.

@@ -24,7 +24,7 @@ extension WorkerTotals {
 private struct LatencyReading: Sendable {
     /// Maximum count. Larger counts could overflow the sums over lanes and workers.
     private static let countMax = 1 << 40
-    /// Maximum bound. Larger bounds are not exact in floating-point numbers.
+    /// Maximum bound. Larger bounds may be inexact as floating-point numbers.
     private static let boundMax = 1 << 53
 
     var bounds: [Int] = []

@@ -6,28 +6,25 @@ internal import COpenSSL
 /// Nonces are random. With random nonces, SP 800-38D, section 8.3, permits at most 2³² messages with one key. Change
 /// the key before this limit.
 public final class AES256GCM {
-    /// Length of a key in bytes.
     public static let keyBytes = 32
-    /// Length of a nonce in bytes.
     public static let nonceBytes = 12
-    /// Length of a tag in bytes.
     public static let tagBytes = 16
     /// Number of bytes that sealing adds to a message: nonce and tag.
     public static let overheadBytes = nonceBytes + tagBytes
 
     /// An error of ``open(_:authenticating:)``.
     public enum OpenError: Error, Sendable, Equatable {
-        /// The sealed message is shorter than a nonce and a tag. Or the message or the associated data is longer than
+        /// A sealed message that is shorter than a nonce and a tag, or a message or associated data of more than
         /// 2³¹ − 1 bytes.
         case malformed
-        /// The sealed message was changed, or the associated data or the key is not that of the sealing.
+        /// A sealed message that was changed, or associated data or a key other than those of the sealing.
         case notAuthentic
         /// OpenSSL failed.
         case failed
     }
 
-    // OpenSSL's error queue is cleared after a failure. Clearing it before each message would add half the time of the
-    // message itself. The errors of `seal` and `open` omit OpenSSL's reason, which could be that of an earlier error.
+    // `seal` and `open` clear OpenSSL's error queue only after a failure, because clearing it before each message is
+    // slow. Their errors omit OpenSSL's reason, which could be that of an earlier error.
     private let sealing: OpaquePointer
     private let opening: OpaquePointer
 

@@ -95,7 +95,6 @@ public struct ES256PrivateKey: Sendable, Equatable {
         return signature
     }
 
-    /// Returns the public half.
     public func publicKey() throws(CryptoError) -> ES256PublicKey { try ES256PublicKey(pem: publicKeyPEM()) }
 
     /// Returns the public half as a `PUBLIC KEY` PEM block.

@@ -26,8 +26,8 @@ public struct ES256PublicKey: Sendable {
     /// Reads a `PUBLIC KEY` PEM block from a string.
     public init(pem: String) throws(CryptoError) { try self.init(pem: Array(pem.utf8)) }
 
-    /// Returns whether `signature` is a signature of the SHA-256 hash of `bytes` with this key. False for a malformed
-    /// signature. One call takes about 41 µs.
+    /// Returns whether `signature` is a signature of the SHA-256 hash of `bytes` with this key. Returns false for a
+    /// malformed signature, or if OpenSSL fails.
     ///
     /// - Parameter signature: r and s in 64 bytes, as in JWS, or a DER sequence. A signature of 64 bytes is read as r
     ///   and s. A DER sequence of that length would contain r and s of 58 bytes together, which does not occur in

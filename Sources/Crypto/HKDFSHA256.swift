@@ -1,4 +1,4 @@
-/// Derives keys with HKDF over SHA-256 (RFC 5869).
+/// HKDF over SHA-256 (RFC 5869), which derives keys from a secret.
 public enum HKDFSHA256 {
     /// Maximum length of a derived key: 255 blocks (RFC 5869, 2.3).
     public static let keyBytesMax = 255 * HMACSHA256.codeBytes

@@ -4,7 +4,6 @@ internal import COpenSSL
 ///
 /// `init` prepares the key. The code of a short message then needs two hash blocks instead of four.
 public final class HMACSHA256 {
-    /// Length of a code in bytes.
     public static let codeBytes = 32
 
     private let context: OpaquePointer
@@ -76,8 +75,8 @@ public final class HMACSHA256 {
             && EVP_MAC_final(context, code.baseAddress, &count, code.count) == 1 && count == Self.codeBytes
     }
 
-    /// Clears OpenSSL's error queue, and returns an error without OpenSSL's reason, which could be that of an earlier
-    /// error. Clearing the queue before each code would add half the time of the code itself.
+    /// Clears OpenSSL's error queue, and returns an error without OpenSSL's reason. For speed, the queue is not cleared
+    /// before each code, so the reason could be that of an earlier error.
     private static func failure() -> CryptoError {
         OpenSSLErrors.clear()
         return CryptoError(.failed, "cannot compute an HMAC: OpenSSL failed")

@@ -1,5 +1,5 @@
 /// The conversion of eight hexadecimal digits at once. The digits are the bytes of one word, with the first digit in
-/// the highest byte. Conversion digit by digit would cost about a thousand instructions for the IDs of a delivery.
+/// the highest byte.
 public enum HexDigits {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits = ones &* 0x80

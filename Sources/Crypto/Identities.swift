@@ -52,7 +52,7 @@ final class Identities {
 enum PKCS12Keys {
     /// Maximum nesting of safes.
     private static let depthMax = 4
-    /// Maximum number of keys in one file.
+    /// Maximum number of keys read from one file.
     private static let keysMax = 16
 
     /// Returns the keys that can be read. The caller frees them.

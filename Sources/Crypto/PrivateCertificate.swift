@@ -125,7 +125,7 @@ final class PrivateCertificate {
                 .malformed,
                 "cannot read the PKCS #12 file: \(error?.text ?? "no reason from OpenSSL")"
                     + (algorithms.isComplete
-                        ? "" : "; keychain files require OpenSSL's legacy provider, which is not installed"))
+                        ? "" : "; keychain files require OpenSSL's legacy provider: install the provider"))
         }
         return CryptoError(
             .malformed,

@@ -60,7 +60,8 @@ final class X509Certificate {
         return text
     }
 
-    /// Sets a random serial number: positive, at most 20 bytes, unique for the issuer (RFC 5280, 4.1.2.2).
+    /// Sets a random serial number of 127 bits. RFC 5280, 4.1.2.2, requires a positive number of at most 20 bytes that
+    /// is unique for the issuer.
     private static func setRandomSerial(_ certificate: OpaquePointer) -> Bool {
         guard let number = BN_new() else { return false }
         defer { BN_free(number) }

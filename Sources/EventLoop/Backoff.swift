@@ -1,5 +1,5 @@
-/// The delay before the next attempt. The delay grows exponentially. Its jitter covers the whole range above the least
-/// delay, so that many workers do not reconnect at the same time.
+/// The delay before the next attempt. The delay grows exponentially, with random jitter, so that many workers do not
+/// reconnect at the same time.
 package struct Backoff {
     package let least: Duration
     package let first: Duration

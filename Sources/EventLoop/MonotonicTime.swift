@@ -32,8 +32,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         .nanoseconds(later.nanoseconds &- nanoseconds)
     }
 
-    /// Returns whether the time is at or after `start` and less than `window` later. Returns false if the time is
-    /// before `start`.
+    /// Returns whether the time is at or after `start` and less than `window` later.
     public func isWithin(_ window: Duration, of start: MonotonicTime) -> Bool {
         let passed = start.duration(to: self)
         return passed >= .zero && passed < window

@@ -1,4 +1,4 @@
-/// One reading of all clocks, taken by the loop once per iteration.
+/// One reading of all clocks.
 public struct Now: Sendable, Hashable {
     /// The clock for intervals and deadlines. Like the loop's timers, it does not advance while the machine is
     /// suspended.

@@ -1,4 +1,5 @@
-/// The rules that decide when an outage is logged: at its beginning, once a minute while it lasts, and at its end.
+/// The rules that decide when an outage is logged: at its beginning, at most once a minute while it
+/// lasts, and at its end.
 public struct Outage: Sendable {
     public static let lineSecondsMin = 60
     /// Maximum number of outages per minute that are logged when they begin. Further outages are logged only if they

@@ -21,7 +21,7 @@ struct TimerQueue {
         var action: (() -> Void)?
     }
 
-    /// The number of canceled timers that may stay in the heap before it is rebuilt, even if they are the majority.
+    /// The number of canceled timers above which the heap is rebuilt, if canceled timers are the majority.
     private static let cancelledMax = 64
 
     private var heap: [Entry] = []

@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// A parser of untrusted input. Each parser must accept any bytes, and return soon and without a trap.
+/// Code that a fuzzer runs with arbitrary bytes. Each target must return soon and without a trap.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// The JSON parser.
     case json
@@ -10,7 +10,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     /// The validator. The input is a schema, a zero byte, and an instance.
     case validate
 
-    /// Parses the bytes. Traps if a check fails.
+    /// Runs the target with `bytes`. Traps if a check fails.
     public func run(_ bytes: UnsafeRawBufferPointer) {
         switch self {
         case .json:

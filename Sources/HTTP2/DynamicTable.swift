@@ -25,7 +25,6 @@ struct DynamicTable {
     /// The index of the newest entry (RFC 7541, 2.3.3).
     private static let entriesStart = 62
 
-    /// Maximum size in bytes.
     private(set) var bytesMax = bytesDefault
     private var bytes = 0
     /// Entries, oldest first.
@@ -81,7 +80,6 @@ struct DynamicTable {
         evict(to: bytesMax)
     }
 
-    /// Evicts the oldest entries until the table has at most `bytesMax` bytes.
     private mutating func evict(to bytesMax: Int) {
         var evicted = 0
         while bytes > bytesMax {

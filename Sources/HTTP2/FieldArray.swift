@@ -1,6 +1,6 @@
 internal import CNGHTTP2
 
-/// Header fields in nghttp2's form, in reusable storage. The fields point into a ``HeaderBlock``.
+/// Header fields in nghttp2's form, in reusable storage. The fields do not own their names and values.
 struct FieldArray: ~Copyable {
     private var storage = UnsafeMutableBufferPointer<nghttp2_nv>.allocate(capacity: 32)
     private var count = 0

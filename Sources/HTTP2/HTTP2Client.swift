@@ -25,8 +25,9 @@ public final class HTTP2Client: HTTP2Session {
         super.init(loop: loop, settings: settings, limits: limits, isServer: false)
     }
 
-    /// Number of streams that may be opened now within the configured limit and the peer's limit. The peer's limit is 1
-    /// before its SETTINGS. The number is 0 if the connection is not open or accepts no more requests.
+    /// Number of streams that may be opened now within the configured limit and the peer's limit. Before the
+    /// peer's SETTINGS, its limit counts as 1. The number is 0 if the connection is not open or accepts no more
+    /// requests.
     public var streamsFree: Int {
         guard isOpen, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
         let announced = peerSettings.map { $0.maxConcurrentStreams.map { Int($0) } ?? .max } ?? 1
@@ -51,8 +52,8 @@ public final class HTTP2Client: HTTP2Session {
         let id = nghttp2_session_get_next_stream_id(session)
         guard let id = Int32(exactly: id) else { return nil }
         let stream = streams.add(id: id, body: body, range: range)
-        // nghttp2 opens the stream and creates its frames. `append(_:to:)` inserts the header block when the frame is
-        // sent.
+        // nghttp2 opens the stream and creates an empty HEADERS frame. `append(_:to:)` inserts the header block into
+        // this frame.
         let submitted = withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
             nghttp2_submit_request(
                 session, nil, nil, 0, range.isEmpty ? nil : source,
@@ -65,7 +66,7 @@ public final class HTTP2Client: HTTP2Session {
         if HeaderEncoder.bytesMax(of: headers) <= HeadersFrame.blockBytesMax {
             unsent.add(&headers, streamID: id)
         } else {
-            // The request is too large for one frame. Reset its stream before anything is sent.
+            // The header block may exceed one frame. Reset the stream before anything is sent.
             reset(stream, .internalError)
             headers.removeAll()
         }

@@ -24,7 +24,8 @@ open class HTTP2ClientDelegate {
     /// Handles a part of the response's body. The memory is valid during the call.
     open func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// Handles the end of a stream, exactly once for each stream. The slot of the stream is free afterward.
+    /// Handles the end of a stream, exactly once for each stream. The slot of the stream is already free, so a request
+    /// that is sent during this call may reuse the slot.
     open func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {}
 
     /// Handles a GOAWAY of the peer, which accepts no more streams. Streams above `lastStreamID` end as
@@ -34,6 +35,7 @@ open class HTTP2ClientDelegate {
 
     open func pingAcknowledged(_ number: UInt64) {}
 
-    /// Handles the end of the connection and of all its streams, exactly once. `error` is nil after an orderly close.
+    /// Handles the end of the connection, exactly once. All its streams have ended before. `error` is nil after an
+    /// orderly close.
     open func closed(_ error: TransportError?) {}
 }

@@ -4,8 +4,8 @@ public import EventLoop
 /// The server side of an HTTP/2 connection. Set the server as the handler of an accepted transport.
 ///
 /// If a client exceeds the announced number of streams, nghttp2 answers with an error that cannot be configured. The
-/// server therefore hides the announced number from nghttp2. The delegate receives excess streams and decides about
-/// them.
+/// server therefore hides the announced number from nghttp2. The delegate receives excess streams, up to
+/// ``HTTP2Limits/streamsMax`` open streams, and decides about them.
 public final class HTTP2Server: HTTP2Session {
     private var delegate: HTTP2ServerDelegate?
     /// Stream limits of SETTINGS frames that are not sent yet; nil for a frame without a limit.
@@ -61,7 +61,7 @@ public final class HTTP2Server: HTTP2Session {
     ///
     /// - Parameters:
     ///   - status: 200 to 599.
-    ///   - headers: the fields except `:status`. They are copied.
+    ///   - headers: the fields except `:status`.
     ///   - body: retained, not copied, until the stream has ended.
     public func respond(_ stream: HTTP2Stream, status: Int, headers: HeaderBlock = HeaderBlock(), body: [UInt8] = []) {
         loop.assertOnLoop()
@@ -98,8 +98,8 @@ public final class HTTP2Server: HTTP2Session {
         updateReading()
     }
 
-    /// Pauses or resumes reading. Reading also pauses while a client does not read its responses, which bounds their
-    /// memory.
+    /// Pauses or resumes reading. Reading also pauses while the output is full, which bounds the memory of unread
+    /// responses.
     private func updateReading() {
         let pauses = isReadingPaused || output.isFull
         guard let transport, pauses != isPaused else { return }

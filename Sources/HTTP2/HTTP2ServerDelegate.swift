@@ -5,7 +5,7 @@ public enum StreamExcess: Sendable, Hashable {
     case none
     /// A stream that exceeds the announced limit, which the client has not acknowledged yet.
     case unacknowledged
-    /// A stream that exceeds the limit that the client has acknowledged.
+    /// A stream that exceeds both the announced limit and the acknowledged limit.
     case acknowledged
 }
 
@@ -26,7 +26,6 @@ open class HTTP2ServerDelegate {
     /// Handles the client's acknowledgment of the oldest unacknowledged settings.
     open func settingsAcknowledged() {}
 
-    /// Handles the start of a request.
     open func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {}
 
     /// Handles a header or trailer field, in the order of the wire. The memory is valid during the call.
@@ -53,7 +52,7 @@ open class HTTP2ServerDelegate {
     open func requestEnded(_ stream: HTTP2Stream) {}
 
     /// Handles the end of a stream, exactly once for each stream unless the connection ends first. `code` is `noError`
-    /// after a complete response. The slot is free afterward.
+    /// after a complete response. The slot is already free.
     open func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {}
 
     open func pingAcknowledged(_ number: UInt64) {}

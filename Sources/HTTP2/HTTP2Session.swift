@@ -36,8 +36,8 @@ public class HTTP2Session: ByteStreamHandler {
     /// The error because of which this side ends the connection. It takes precedence over the transport's error.
     private var failure: TransportError?
     private var goAwaySent = false
-    /// The ID of the last stream of the peer that is served. Later streams are ignored, even if they arrived before
-    /// GOAWAY was sent.
+    /// The highest ID of the peer's streams that are served. Later streams are ignored, even if they arrive before
+    /// GOAWAY is sent.
     final private(set) var lastStreamServed = Int32.max
     /// Number of submitted GOAWAY frames that are not sent yet.
     private var pendingGoAways = 0
@@ -70,7 +70,6 @@ public class HTTP2Session: ByteStreamHandler {
     /// Number of bytes that the transport has not accepted yet.
     public final var pendingOutputBytes: Int { output.count }
 
-    /// Number of open streams.
     public final var openStreams: Int { streams.count }
 
     /// Whether the connection is up and accepts new streams.
@@ -169,7 +168,7 @@ public class HTTP2Session: ByteStreamHandler {
         phase = .open
         requestFlush()
         sessionOpened()
-        // nghttp2 sends SETTINGS before other pending frames, regardless of the order of submission.
+        // nghttp2 sends SETTINGS before pending HEADERS, regardless of the order of submission.
         if let settings = openingSettings { submit(settings) }
         openingSettings = nil
     }
@@ -231,7 +230,7 @@ public class HTTP2Session: ByteStreamHandler {
     }
 
     private func protocolViolated(_ reason: String) {
-        failure = failure ?? TransportError(.protocolViolation, "the peer violated HTTP/2: \(reason)")
+        failure = failure ?? TransportError(.protocolViolation, "cannot create an HTTP/2 frame: \(reason)")
         finish()
     }
 
@@ -264,7 +263,7 @@ public class HTTP2Session: ByteStreamHandler {
         return !lingersAfterGoAway || failure != nil
     }
 
-    /// Lets nghttp2 create frames until the buffer is full. Returns true if no frames remain.
+    /// Lets nghttp2 create frames until the buffer is full. Returns true if no frames remain or nghttp2 failed.
     private func makeFrames() -> Bool {
         while !output.isFull {
             var frame: UnsafePointer<UInt8>?

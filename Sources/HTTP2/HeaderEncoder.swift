@@ -1,8 +1,7 @@
 /// An encoder of header blocks with HPACK (RFC 7541). Blocks must be encoded in the order of sending, since the peer's
 /// decoder maintains the same table.
 ///
-/// Strings are not Huffman-coded. The coding of path, token and ID was a tenth of the instructions of each request
-/// (decision 27).
+/// Strings are not Huffman-coded. The coding would take a tenth of the instructions of each request (decision 27).
 struct HeaderEncoder {
     /// The leading bits of a representation, and the number of bits left for the integer (RFC 7541, 5.1 and 6).
     private typealias Prefix = (pattern: UInt8, bits: Int)

@@ -14,7 +14,7 @@ struct HeaderFrameScanner {
     private static let frameHeaderBytes = 9
 
     private enum State {
-        /// The client's preface, other frames, or padding.
+        /// The client's preface, a frame without a header block, or padding.
         case skipping
         case frameHeader
         /// The fields before the fragment in a HEADERS frame: padding length and priority.
@@ -52,7 +52,6 @@ struct HeaderFrameScanner {
     private enum FrameType { static let headers: UInt8 = 1, continuation: UInt8 = 9 }
     private enum Flag { static let endHeaders: UInt8 = 0x4, padded: UInt8 = 0x8, priority: UInt8 = 0x20 }
 
-    /// Scans a part of the input.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         while position < bytes.count {
@@ -165,7 +164,7 @@ struct HeaderFrameScanner {
         return fields[nextField]
     }
 
-    /// Discards all blocks except an incomplete block. Call this function after nghttp2 has parsed the part.
+    /// Discards all blocks except an incomplete block. Call this function after nghttp2 has parsed a part.
     mutating func pieceEnded() {
         guard let last = blocks.last else { return }
         guard openBlock != nil else {

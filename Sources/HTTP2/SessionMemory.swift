@@ -15,7 +15,7 @@ final class SessionMemory {
     /// alignment.
     private static let headerBytes = 16
 
-    /// Free blocks by size. A free block starts with the address of the next free block.
+    /// Free blocks by size. After its header, a free block contains the address of the next free block.
     private var lists = InlineArray<16, UnsafeMutableRawPointer?>(repeating: nil)
 
     deinit {

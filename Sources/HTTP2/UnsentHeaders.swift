@@ -18,8 +18,8 @@ struct UnsentHeaders {
         block.removeAll()
     }
 
-    /// Removes the block of a request that is being sent, and passes it to `body`. Earlier blocks belong to requests
-    /// that were reset unsent, and are discarded.
+    /// Removes the block of a request that is being sent, and passes the block to `body`. Earlier blocks belong to
+    /// requests that were reset unsent, and are discarded.
     mutating func consume(streamID: Int32, _ body: (HeaderBlock) -> Void) {
         while let next = waiting.first, blocks[next].streamID <= streamID {
             waiting = waiting.dropFirst()

@@ -13,7 +13,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case timedOut
         /// The end of the connection before the response was complete.
         case connectionLost
-        /// A header or body that exceeds the limits of the request.
+        /// A response whose header or body exceeds the limits of the request.
         case tooLarge
         /// A server that does not speak HTTP/1.1.
         case notHTTP

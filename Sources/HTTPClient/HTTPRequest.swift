@@ -1,4 +1,3 @@
-/// A request to an HTTP server.
 public struct HTTPRequest: Sendable {
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"

@@ -10,7 +10,6 @@ struct ConnectAnswer {
         case malformed
     }
 
-    /// Maximum size of a head.
     static let headBytesMax = 16_384
     /// Maximum number of interim heads with status 1xx.
     static let interimHeadsMax = 8

@@ -1,5 +1,4 @@
-/// The 64-bit FNV-1a hash, which is the same in every process. For tables and comparisons; not secure against chosen
-/// collisions.
+/// The 64-bit FNV-1a hash, which is the same in every process. It is not secure against chosen collisions.
 public struct FNV1a: Sendable, Hashable {
     @usableFromInline var state: UInt64
 

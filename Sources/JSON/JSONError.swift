@@ -68,7 +68,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case .empty: "the text is empty"
         case .truncated: "the text ends in the middle of a JSON value"
         case .syntax: "unexpected character"
-        case .number: "invalid number: JSON allows no leading zero or plus, and requires digits around the point"
+        case .number:
+            "invalid number: JSON allows no leading zero or plus, and requires digits around a point and after an e"
         case .escape: "invalid escape in a string; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"
         case .surrogate: "a \\u escape is half of a surrogate pair, and the other half is missing"
         case .utf8: "the bytes are not UTF-8"

@@ -1,4 +1,3 @@
-/// Limits of a parser.
 public struct JSONLimits: Sendable, Hashable {
     /// Maximum size of the text.
     public var bytesMax: Int

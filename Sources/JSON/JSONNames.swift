@@ -50,9 +50,9 @@ public struct JSONFoundMembers: ~Copyable {
         self.places = places
     }
 
-    /// The value of the name at `position` in `JSONNames`; nil if the member is missing. Valid while this object lives
-    /// and until the parser reads the next text; later use is not detected. Inlined: a call would copy all found
-    /// members.
+    /// The value of the name at `position` in `JSONNames`; nil if the member is missing. The view is valid while the
+    /// found members live and until the parser reads the next text; later use is not detected. The subscript is
+    /// inlined, because a call would copy all found members.
     @inlinable public subscript(_ position: Int) -> JSONNodeView? {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
     }

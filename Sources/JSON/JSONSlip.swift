@@ -29,7 +29,7 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
         case .missingValue: "the value is missing before this position"
         case .singleQuotes: "JSON strings use double quotes, not single quotes"
         case .bareKey: "a key must be a string in double quotes"
-        case .comment: "JSON has no comments"
+        case .comment: "JSON has no comments; remove the comment"
         case .notANumber: "JSON has no NaN and no Infinity; write null, or leave the member out"
         case .numberStart: "a number must begin with a digit, or a minus and a digit"
         case .literalCase: "write true, false and null in lower case, and text in double quotes"

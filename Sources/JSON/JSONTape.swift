@@ -148,7 +148,7 @@ package final class JSONTape {
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
     }
 
-    /// Returns a number of up to 18 characters without a fraction or exponent; nil for all other numbers. A fast path.
+    /// Returns a number of up to 18 characters without a fraction or exponent; nil for all other numbers.
     public func plainInteger(at index: Int) -> Int64? {
         let digits = source(of: index)
         guard nodes[index].count == 1, digits.count <= 18 else { return nil }
@@ -161,7 +161,6 @@ package final class JSONTape {
 
     public func string(at index: Int) -> String { String(decoding: text(of: index), as: UTF8.self) }
 
-    /// Returns the source bytes of a value.
     public func source(of index: Int) -> UnsafeRawBufferPointer {
         let node = nodes[index]
         return UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start)

@@ -21,7 +21,7 @@ public struct JSONValue {
     /// Returns another value of the same text.
     func value(at index: Int) -> JSONValue { JSONValue(tape: tape, index: index) }
 
-    /// A view that is valid while this value is kept.
+    /// A view that is valid while this value is kept, until the parser reads the next text.
     var view: JSONNodeView { JSONNodeView(tape.view, index) }
 
     var node: JSONNode { tape.nodes[index] }
@@ -34,7 +34,6 @@ public struct JSONValue {
     /// The range of the value in the parsed bytes.
     public var sourceRange: Range<Int> { view.sourceRange }
 
-    /// The source bytes of the value.
     public var sourceBytes: [UInt8] { Array(tape.source[sourceRange]) }
 
     public var isNull: Bool { node.kind == .null }

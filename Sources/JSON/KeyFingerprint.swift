@@ -24,7 +24,6 @@
         }
     }
 
-    /// Creates the fingerprint of a static name.
     init(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
         let text = UnsafeRawBufferPointer(start: name.utf8Start, count: count)

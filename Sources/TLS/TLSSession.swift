@@ -102,7 +102,7 @@ final class TLSSession {
         return SSL_set1_host(ssl, name) == 1 && martlet_ssl_set_server_name(ssl, name) == 1
     }
 
-    /// Calls `body` with `bytes` as input. Returns the number of bytes at the end that OpenSSL has not read.
+    /// Calls `body` with `bytes` as input. Returns the number of trailing bytes that OpenSSL has not read.
     func withInput(_ bytes: UnsafeRawBufferPointer, hasEnded: Bool, _ body: () -> Void) -> Int {
         input = bytes
         if hasEnded { hasInputEnded = true }

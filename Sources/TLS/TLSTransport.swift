@@ -42,8 +42,8 @@ public final class TLSTransport: ByteTransport {
     private var hasFinishedWriting = false
     private var hasPeerFinished = false
     private var hasInputEnded = false
-    /// Ciphertext that has arrived and is not decrypted yet, because reading is paused. At most one read of the
-    /// transport below.
+    /// Ciphertext that has arrived and is not decrypted yet, because reading is paused. The backlog contains at
+    /// most one read of the transport below.
     private var backlog: [UInt8] = []
     private let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: plaintextBytesMax, alignment: 16)
 

@@ -1,5 +1,5 @@
-/// The characters that must not reach a terminal if the text comes from another source. JSON and logs escape these
-/// characters. Other output replaces them.
+/// Characters of external text that must not reach a terminal. JSON and logs escape these characters. Other output
+/// replaces them.
 extension Unicode.Scalar {
     /// Whether the character can control a terminal or mislead its reader: C0, DEL, C1, format characters such as
     /// U+202E, which reorder or hide text, and the separators of lines and paragraphs.

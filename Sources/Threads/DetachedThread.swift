@@ -45,7 +45,6 @@ public enum DetachedThread {
             do {
                 try start { continuation.resume(returning: body()) }
             } catch {
-                // Without a new thread, run `body` on the caller's thread, although this blocks the thread.
                 continuation.resume(returning: body())
             }
         }

@@ -138,7 +138,7 @@ import Testing
         #expect(window.openCount == 0)
     }
 
-    /// Compares the window with a model of the broker, which closes the channel on an invalid acknowledgment.
+    /// Compares the window with a model of the broker. A broker closes the channel on an invalid acknowledgment.
     @Test(arguments: 0..<50)
     func deliveriesAreAcknowledgedOnceInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)

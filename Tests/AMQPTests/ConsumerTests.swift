@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    // After many settlements, RabbitMQ holds further settlements until the earlier settlements are applied.
+    // After many settlements, RabbitMQ buffers further settlements until the earlier settlements are applied.
     @Test(arguments: ["reject", "requeue"]) func manySettlementsNeedTimeToBeApplied(how: String) {
         AMQPHarness.play { harness in
             try harness.broker.start()

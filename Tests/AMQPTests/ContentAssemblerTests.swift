@@ -118,7 +118,7 @@ import Testing
     @Test func aLargeEnvelopeDoesNotAffectTheNextMessage() {
         var transcript = Transcript()
         for name in [[UInt8](repeating: 65, count: 250), [66]] {
-            // Only the headers of the first message are not empty. They have 5000 bytes.
+            // The first message has 5000 bytes of headers. The second message has no headers.
             let filler = [UInt8](repeating: 1, count: 5000 * (name.count / 250))
             let table: [UInt8] = [0, 0, UInt8(filler.count >> 8), UInt8(filler.count & 255)] + filler
             transcript.begin("exchange", "key")

@@ -11,7 +11,7 @@ struct PublisherBurstTests {
             messageID: "\(number)")
     }
 
-    // The broker reads everything immediately, or nothing for a while.
+    // The broker reads the burst immediately, or after a second.
     @Test(arguments: [false, true])
     func aBurstArrivesCompletelyAndInOrder(isDelayed: Bool) {
         AMQPHarness.play { harness in

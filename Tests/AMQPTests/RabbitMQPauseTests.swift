@@ -5,7 +5,7 @@ import Testing
 
 /// A consumer that pauses and resumes at a real RabbitMQ.
 @Suite struct RabbitMQPauseTests {
-    // RabbitMQ 3.10 crashed the channel if a consumer tag was reused while deliveries of its earlier use were
+    // RabbitMQ 3.10 crashes the channel if a consumer tag is reused while deliveries of its earlier use are
     // unsettled (rabbitmq-server#5927).
     @Test func resumingWithUnsettledDeliveriesKeepsTheChannel() async throws {
         try await RabbitMQTests.play { bench in
@@ -77,7 +77,7 @@ import Testing
             await bench.wait("all") { Set(bench.deliveries.map(\.properties.messageID)).count == count }
             #expect(pauses >= 3)
             // A broker that is busy for longer than the quiescence period may have some deliveries in transit.
-            // Without quiescence, each pause counted hundreds of failed deliveries.
+            // Without quiescence, each pause would cause hundreds of failed deliveries.
             #expect(bench.deliveries.count { $0.deliveryCount > 0 } <= count / 100)
             #expect(bench.deliveries.count == count)
             await consumer.close()

@@ -273,8 +273,8 @@ import Threads
         }
     }
 
-    // The quorum queue's client in the broker holds settlements that follow 32 unapplied settlements, and loses them
-    // with the channel.
+    // RabbitMQ's client of a quorum queue buffers settlements that follow 32 unapplied settlements, and discards the
+    // buffered settlements when the channel closes.
     @Test func theLastAcknowledgedMessagesAreNotRedelivered() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()

@@ -51,7 +51,6 @@ import Testing
         #expect(AMQPError(replyCode: code, replyText: text).detail == detail)
     }
 
-    // No code parses the message of an error.
     @Test func theMessageFollowsFromTheDetail() {
         let missing = AMQPError(replyCode: 404, replyText: "NOT_FOUND - no queue 'q' in vhost '/'")
         #expect(missing.message == "queue q is missing")

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    // For any settlements and pauses, the channel stays open, no message is lost, and the number of unsettled
+    // For any settlements and pauses, the channel stays open and no message is lost. The number of unsettled
     // deliveries is at most 1.25 times the prefetch.
     @Test(arguments: UInt64(1)...40) func unsettledDeliveriesAreBounded(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in

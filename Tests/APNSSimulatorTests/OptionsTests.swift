@@ -74,11 +74,14 @@ import Testing
         (["--delay-ms", "-1"], "option --delay-ms: expected a number from 0 to 600000, got '-1'"),
         (["--delay-ms", "nan"], "option --delay-ms: expected a number from 0 to 600000, got 'nan'"),
         (["--streams-max", "0"], "option --streams-max: expected a whole number from 1 to 4096, got '0'"),
-        (["--unregistered-prefix", "xy"], "option --unregistered-prefix: expected hexadecimal digits, got 'xy'"),
+        (
+            ["--unregistered-prefix", "xy"],
+            "option --unregistered-prefix: expected at most 400 hexadecimal digits, got 'xy'"
+        ),
         (["--help=yes"], "option --help accepts no value"),
         (
             Listener.allCases.flatMap { [$0.option, "none"] },
-            "all ports are disabled; pass an address to a --listen option"
+            "all listeners are disabled; pass HOST:PORT to a --listen option"
         ),
         (["--certificate", "a.pem"], "options --certificate and --private-key require each other"),
     ])

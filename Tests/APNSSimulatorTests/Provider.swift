@@ -77,7 +77,6 @@ struct Conversation {
         return text(of: answer(to: headers.sorted(by: { $0.key < $1.key }) + more, body: body))
     }
 
-    /// Sends a request with these headers. Returns the answer.
     mutating func answer(to headers: [(String, String)], body: String = "") -> Answer {
         let request = Request()
         for (name, value) in headers {

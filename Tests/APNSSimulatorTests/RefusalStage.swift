@@ -56,7 +56,6 @@ struct RefusalStage {
 
     var nowSeconds: Int64 { wire.loop.now.unixSeconds }
 
-    /// Changes switches.
     func rules(_ body: (inout RuleOptions) -> Void) { wire.change { body(&$0.rules) } }
 
     /// Sends a valid push with a changed provider token. Returns the answer.

@@ -6,8 +6,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A refused request with the expected detail in the log. The detail and the reason are literals of the log and of the
-/// wire.
+/// A refused request with the expected detail in the log. The detail and the reason are literals, as in the log and on
+/// the wire.
 struct RefusedRequest: Sendable, CustomTestStringConvertible {
     /// The expected detail; nil if the log has none.
     let detail: String?

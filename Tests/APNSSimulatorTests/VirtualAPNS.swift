@@ -49,7 +49,6 @@ final class VirtualAPNS {
         }
     }
 
-    /// The logged requests.
     var requests: [LoggedRequest] { loop.enter { server.memory.requests().requests } }
 
     /// Runs the loop until it is idle, for at most an hour of virtual time.

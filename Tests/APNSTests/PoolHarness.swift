@@ -126,7 +126,6 @@ final class PoolHarness {
     }
 
     var outcomes: [Int: PushOutcome] { loop.enter { owner.assumeIsolated { $0.outcomes } } }
-    /// Events of the pool so far.
     var events: [PoolEvent] {
         // `run` evaluates its condition on the loop.
         guard !loop.isOnLoop else { return owner.assumeIsolated { $0.events } }
@@ -135,7 +134,6 @@ final class PoolHarness {
     /// Numbers of the completed pushes, in the order of completion.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var connects: Int { metrics.connects.value }
-    /// The number of resends.
     var resent: Int { metrics.resent.value }
     var statistics: PoolStatistics { withPool { $0.statistics } }
 
@@ -154,7 +152,7 @@ final class PoolHarness {
         loop.run(limit: .seconds(7200)) { owner.assumeIsolated { $0.outcomes.count } == count } == .done
     }
 
-    /// Advances the time.
+    /// Advances the virtual time.
     func pass(_ duration: Duration) {
         var isOver = false
         loop.enter { _ = loop.schedule(after: duration) { isOver = true } }

@@ -120,7 +120,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    // APNs has bound the connection to the topic of its first push.
+    // A fresh connection stays reserved for its push until the push is answered.
     @Test(arguments: [Credential.key(PoolHarness.key), .certificate("com.example.app")])
     func newSettingsPutNoOtherPushOnAFreshConnection(_ credential: Credential) throws {
         let harness = try PoolHarness { $0.credential = credential }

@@ -454,7 +454,7 @@ import Testing
         #expect(harness.apns.connections.count == 1, "the connection was replaced")
     }
 
-    // A push without an answer times out at the expiration of the push, regardless of earlier pushes.
+    // The expiration of a push can shorten its timeout, regardless of earlier pushes.
     @Test func theAnswerTimeoutEndsAtTheExpiration() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 30 }
         harness.send()

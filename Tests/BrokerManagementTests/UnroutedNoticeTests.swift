@@ -22,7 +22,7 @@ import Testing
         #expect(due(1, after: 310))
     }
 
-    // `martlet unrouted list` holds the results for a moment and requeues them.
+    // `martlet unrouted list` fetches the results and then requeues them.
     @Test func aReaderThatReturnsTheResultsIsNoGrowth() {
         var notice = UnroutedNotice()
         let start = MonotonicTime(nanoseconds: 0)

@@ -102,7 +102,7 @@ import Testing
         let faults = faults { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
         #expect(faults.count == 1)
         #expect(
-            faults[0].contains("the queue can grow without bounds; a policy sets bounds without deleting the queue"))
+            faults[0].contains("the queue lacks a bound; a policy sets bounds without deleting the queue"))
         let command = #"'push.results-bounds' '^push\.results$' '{"message-ttl":259200000,"max-length":1000000}'"#
         #expect(faults[0].hasSuffix(command))
         let bounded = self.faults { snapshot in
@@ -112,7 +112,7 @@ import Testing
         #expect(bounded == [])
     }
 
-    // Regression: earlier versions left the binding of a request queue that the configuration no longer contains.
+    // A request queue that the configuration no longer contains may still have its binding.
     @Test func bindingsOfEarlierConfigurationsAreReported() {
         let several = Topology(
             names: TopologyNames(requestQueues: ["push.requests", "push.bulk"]), waits: [WaitDelay(seconds: 30)])

@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    // Producers of requests may publish to another exchange only, because a client that may register devices can
-    // redirect notifications.
+    // With a separate exchange, producers of requests need no permission to publish registrations. A client that may
+    // register devices can redirect notifications.
     @Test func registrationsHaveAnExchangeOfTheirOwnOnlyIfConfigured() throws {
         #expect(!topology.hasRegistrations)
         #expect(!topology.exchanges.contains { $0.name == "push.registrations" })

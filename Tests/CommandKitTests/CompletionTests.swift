@@ -31,7 +31,7 @@ import Testing
         #expect(try await BashOffers.completing(words[1], of: words[0], by: script, in: folder) == Set(offered))
     }
 
-    // If documents are options, a program with several commands completes them as the first word.
+    // A program with several commands completes document options as the first word.
     @Test(arguments: [("--ma", ["--manual"]), ("--completion ", ["bash", "zsh"]), ("lau", ["launch"])])
     func bashCompletesDocumentOptions(_ line: String, _ offered: [String]) async throws {
         let folder = try TemporaryDirectory("completion")

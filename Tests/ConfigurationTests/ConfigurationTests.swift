@@ -448,7 +448,7 @@ import Testing
         ),
         (
             "{name: push.wait, shards: 2, prefetch: 9}",
-            "19: push.wait.0 must not be a request queue: the worker publishes to this queue"
+            "19: push.wait.0 must not be a request queue: Martlet reserves this name"
         ),
         (
             "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
@@ -507,7 +507,7 @@ import Testing
             ], "\(lines)")
         #expect(
             mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: others)) == [
-                "martlet.yaml:4:5: push.dead must not be a request queue: the worker publishes to this queue",
+                "martlet.yaml:4:5: push.dead must not be a request queue: Martlet reserves this name",
                 "martlet.yaml:5:33: routing key #.dead overlaps dead; a request routed to both queues would be pushed "
                     + "twice",
             ])
@@ -576,7 +576,7 @@ import Testing
         }
     }
 
-    // Workers on one machine share a file; their differences are in variables.
+    // Workers on one machine can share a configuration file, with different variables.
     @Test func theAdminEndpointMayContainVariables() throws {
         let text = SampleConfiguration.shortest + "\nadmin: {listen: \"127.0.0.1:${ADMIN_PORT}\"}\n"
         #expect(try load(text, ["ADMIN_PORT": "9781"]).admin.listen == Endpoint(host: "127.0.0.1", port: 9781))

@@ -116,7 +116,7 @@ enum SampleCertificates {
         NiIbTuRBHaYreGBoYX1EwsJNKz8DsqyKWFzMnN60eQQIRa7+rQDg1bgCAggA
         """)
 
-    /// A developer's certificate, without a user ID, and a certificate of another app. Both are for `developerKey`.
+    /// A developer's certificate, without a user ID. `developerKey` is the key of this certificate and of `otherApp`.
     static let developer = """
         -----BEGIN CERTIFICATE-----
         MIIBqTCCAU+gAwIBAgIUfObzWoZyvv/Y7m9nu7eUKOGpTSYwCgYIKoZIzj0EAwIw

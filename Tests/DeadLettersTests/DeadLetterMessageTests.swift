@@ -238,8 +238,8 @@ import Testing
         #expect(letter.ageMilliseconds(at: 1_749_999_999_999) == nil)
     }
 
-    // A worker rejects a message that expired outside the request queues. If the exchange
-    // has another prefix than `push.expired`, `push.expired` is the origin.
+    // A worker rejects a message that expired outside the request queues. If the exchange of the death has another
+    // prefix than `push.expired`, `push.expired` is the origin.
     @Test(arguments: [("push.expired", "push.dlx", "push.channels"), ("push.expired", "shop.dlx", "push.expired")])
     func theQueueForExpiredMessagesIsNoOrigin(_ queue: String, _ exchange: String, origin: String) {
         let last: FieldTable = ["reason": "rejected", "queue": .string(queue), "exchange": .string(exchange)]
@@ -267,7 +267,7 @@ import Testing
             sent += 1
         }
         #expect(MonotonicTime(nanoseconds: 0).duration(to: now) == .milliseconds(990))
-        // After a pause, the limiter makes up for only a part of the delay.
+        // The limiter makes up for only a part of a pause.
         now = now + .seconds(10)
         let free = (0..<100).prefix { _ in limiter.wait(now: now) == .zero }.count
         #expect(4...7 ~= free)

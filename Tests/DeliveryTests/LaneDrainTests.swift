@@ -49,7 +49,7 @@ import Testing
         #expect(fixture.harness.queue()?.ready.isEmpty == true && fixture.harness.queue(quarantine)?.ready.count == 1)
     }
 
-    // Each reload of the configuration replaces the lanes.
+    // A changed configuration replaces the lanes.
     @Test func anEndedLaneIsReleased() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
@@ -212,7 +212,7 @@ import Testing
         #expect(fixture.pushes.count == 1 && fixture.harness.queue()?.ready.count == 5)
     }
 
-    // The broker does not answer the cancellation of the consumer, so the drain takes a while.
+    // The broker does not answer the cancellation of the consumer, so the lane still drains when it loses the route.
     @Test func aDrainingLaneDoesNotTestALostRoute() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2, endpoints: 2)
         let harness = fixture.harness

@@ -153,7 +153,7 @@ import Testing
             body: Array(text.utf8))
     }
 
-    /// Publishes a message as the broker does when the time to live of a request ends.
+    /// Publishes a message as the broker does when it removes a request from a queue.
     private func publishExpired(
         _ text: String, reason: String = "expired", queue: String = "push.requests", deliveryCount: Int = 0
     ) {

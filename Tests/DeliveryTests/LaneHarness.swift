@@ -8,7 +8,7 @@ import TestKit
 
 @testable import Delivery
 
-/// The test harness of lanes with a scripted broker, on virtual time.
+/// A test harness that runs lanes with a scripted broker, on virtual time.
 final class LaneHarness {
     static let inFlightMax = 10
 
@@ -90,7 +90,7 @@ final class LaneHarness {
         for lane in lanes { loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.start() } } }
     }
 
-    /// Closes everything, so that the leak sanitizer reports nothing.
+    /// Drains the remaining lanes and crashes the broker, so that the leak sanitizer reports nothing.
     deinit {
         for lane in lanes.indices.dropFirst(ended) { drain(lane, deadlineSeconds: 1) }
         _ = run { unfinished != nil }
@@ -103,11 +103,10 @@ final class LaneHarness {
     var publishingFailure: String? { state.publishingFailure }
     /// The number of deliveries that the drains left unfinished; nil before the last drain has ended.
     var unfinished: Int? { state.unfinished.count >= lanes.count ? state.unfinished.reduce(0, +) : nil }
-    /// The number of ended lanes.
+    /// The number of lanes whose drain has ended.
     var ended: Int { state.unfinished.count }
 
-    /// All connections to the broker so far. Each lane has one connection to publish and one connection to consume, in
-    /// no particular order.
+    /// All connections to the broker so far. Each lane uses separate connections to publish and to consume.
     var connections: [VirtualConnection] { loop.network.connections.filter { $0.endpoint == broker.endpoint } }
 
     /// Declares the missing objects at the broker.
@@ -131,7 +130,7 @@ final class LaneHarness {
         loop.enter { publish(text, headers: headers, key: key, deliveryCount: deliveryCount) }
     }
 
-    /// Publishes a request, like `request`. To be called on the loop.
+    /// Publishes a request, like `request`, but must be called on the loop.
     func publish(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
         _ = broker.publish(
             exchange: names.requestsExchange, routingKey: key, messageID: text, headers: headers,
@@ -186,7 +185,7 @@ final class LaneHarness {
     /// The number of spans in each batch.
     var spansHandedOver: [Int] { state.spans.map(\.count) }
 
-    /// Stops consumption of the first lane and finishes its deliveries.
+    /// Starts a task in which the first lane stops consuming and finishes its deliveries.
     func finish(deadlineSeconds: Int) {
         loop.enter { [loop, state, lane = lanes[0]] in
             _ = Task(executorPreference: loop) {
@@ -199,7 +198,7 @@ final class LaneHarness {
 
     var hasFinished: Bool { state.hasFinished }
 
-    /// Drains a lane. Lanes must be drained in order.
+    /// Starts to drain a lane. Lanes must be drained in the order of their indices.
     func drain(_ lane: Int = 0, deadlineSeconds: Int) {
         loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
@@ -208,7 +207,7 @@ final class LaneHarness {
         }
     }
 
-    /// Finishes and drains a lane, like a lane of a replaced configuration.
+    /// Starts a task in which a lane finishes and drains, like a lane of a replaced configuration.
     func leave(_ lane: Int = 0) {
         loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
@@ -227,7 +226,7 @@ final class LaneHarness {
         return lane == nil
     }
 
-    /// Advances the virtual time.
+    /// Runs the loop for a duration of virtual time.
     func pass(seconds: Int64) {
         let end = loop.now.monotonic + .seconds(seconds)
         _ = run { loop.now.monotonic >= end }

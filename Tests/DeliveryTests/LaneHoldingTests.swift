@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// Moves of held requests to wait queues at a bounded rate, on virtual time.
+/// Held requests, which a lane moves to wait queues at a bounded rate, on virtual time.
 @Suite struct LaneHoldingTests {
     @Test func requestsOfARevokedKeyWaitAtTheBroker() throws {
         let fixture = try LaneAPNSHarness()

@@ -5,14 +5,13 @@ import Testing
 
 @testable import Delivery
 
-/// The memory that a lane keeps for requests.
+/// The release of request bodies by a lane.
 @Suite struct LaneMemoryTests {
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var content: [UInt8] = []
     }
 
-    /// The lane releases pushed and invalid requests.
     @Test func aCompletedRequestIsReleased() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness

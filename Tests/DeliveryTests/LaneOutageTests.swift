@@ -10,11 +10,11 @@ import Testing
 
 @testable import Delivery
 
-/// A busy lane that loses its connections to APNs, on virtual time.
+/// A lane that loses its connections to APNs or cannot connect to APNs, on virtual time.
 @Suite struct LaneOutageTests {
     enum Ending: CaseIterable {
         case cut
-        /// The connections are closed gracefully, and pushes in flight are answered.
+        /// APNs closes the connections gracefully and answers the pushes in flight.
         case goAway
     }
 
@@ -23,7 +23,7 @@ import Testing
         let fixture = try LaneAPNSHarness(connectionsMax: connectionsMax)
         let outageSeconds = 180
         fixture.request(300)
-        // The maximum number of pushes is in flight.
+        // After this many pushes, the lane has reached its limit of requests in flight.
         try #require(fixture.harness.run { fixture.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = fixture.results
         fixture.network.set(.refused, to: .sandbox)
@@ -62,7 +62,7 @@ import Testing
         fixture.network.set(.open, to: .sandbox)
         let (back, pushes) = (fixture.now, fixture.pushes.count)
         #expect(fixture.harness.run { fixture.pushes.count > pushes })
-        // The last unanswered attempt to connect ends first.
+        // With a silent endpoint, the last connection attempt must time out first.
         #expect(fixture.now <= back + .seconds(state == .silent ? 20 : 10))
         #expect(fixture.harness.run { fixture.accepted == 300 })
     }
@@ -128,8 +128,7 @@ import Testing
         #expect(fixture.connections == 2)
     }
 
-    // A credential is refused while no push waits. No push reports the refusal, and no later push may wait forever for
-    // a connection.
+    // No push waits when APNs refuses the certificate. Later pushes must not wait forever for a connection.
     @Test(arguments: Ending.allCases) func aRefusedCertificateIsNoticedWithoutAPush(_ ending: Ending) throws {
         let log = try CapturedLog()
         let fixture = try LaneAPNSHarness(connectionsMax: 1, log: log.log)
@@ -146,7 +145,7 @@ import Testing
         #expect(log.lines().count { $0.contains("breaker closed, pushes resumed") } == 1)
     }
 
-    // Connecting without a push would repeat the same refusal.
+    // A connection attempt without a push would only repeat the refusal.
     @Test func aRefusedCertificateConnectsOnlyForPushes() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2)
         fixture.set(.refused, ofKey: 0)

@@ -170,7 +170,7 @@ import Testing
         #expect(results[0].properties.headers == results[1].properties.headers)
     }
 
-    /// The result has the time of the verdict, not the time of the dead letter's confirm.
+    /// The result has the time of its outcome, not the time of the dead letter's confirm.
     @Test func aResultHasTheTimeOfItsOutcome() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })

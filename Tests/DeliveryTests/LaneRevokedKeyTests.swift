@@ -66,7 +66,7 @@ private final class Record {
         }
     }
 
-    /// Schedules publishes at a rate. To be called on the loop.
+    /// Schedules publishes at a rate. Must be called on the loop.
     func publish(_ count: Int, perSecond rate: Int) {
         for number in 0..<count {
             fixture.harness.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in

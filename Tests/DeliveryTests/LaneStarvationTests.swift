@@ -7,7 +7,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests behind other requests whose endpoint or key is held, on virtual time.
+/// Requests queued behind requests that an open breaker holds, on virtual time.
 @Suite struct LaneStarvationTests {
     private static let healthy = 1_000_000
 

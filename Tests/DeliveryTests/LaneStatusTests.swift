@@ -50,7 +50,7 @@ import Testing
         #expect(status.state.isReady)
     }
 
-    // Without any answer, the network is the probable cause. A wrong certificate is reported without a wait.
+    // Refused connections suggest a network failure. A wrong certificate is reported without a wait.
     @Test(arguments: [
         (SimulatedNetwork.State.wrongCertificate, "certificate", 1, "check the certificate's issuer"),
         (.refused, "unreachable", 8, "check DNS and firewalls on this host"),

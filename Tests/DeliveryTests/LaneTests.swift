@@ -11,7 +11,7 @@ import Testing
 
 @testable import Delivery
 
-/// A lane with a scripted broker and without APNs, on virtual time.
+/// A lane with a scripted broker, on virtual time.
 @Suite struct LaneTests {
     @Test func aSilentBrokerDoesNotDelayTheDrain() throws {
         let harness = try LaneHarness()
@@ -144,8 +144,10 @@ import Testing
         let headers = try #require(harness.deadLetters.first?.properties)
         #expect(headers.header("push-reason-class") == "app")
         #expect(
-            headers.header("push-reason")
-                == "No key or certificate is configured for com.example.shop in sandbox.")
+            headers.header("push-reason") == """
+                No key or certificate is configured for com.example.shop in sandbox: correct environment, or add a key \
+                or certificate to the configuration.
+                """)
     }
 
     @Test(arguments: [(64, nil), (65, "collapse_id")])
@@ -273,7 +275,7 @@ import Testing
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
 
-    /// A result also repeats the app, unless the text is too long for an app.
+    /// A result repeats the app of an invalid request unless the text is too long for an app.
     @Test(arguments: [(512, true), (513, false)]) func anInvalidRequestReportsItsApp(_ bytes: Int, _ isReported: Bool)
         throws
     {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Delivery
 
-/// A server in place of APNs that accepts connections and never answers a push, on virtual time.
+/// A server that accepts connections in place of APNs but does not answer pushes, on virtual time.
 @Suite struct LaneUnansweredTests {
     // Without a breaker, the lane would attempt every queued request and finally report unknown outcomes.
     @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])

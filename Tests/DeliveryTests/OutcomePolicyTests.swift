@@ -51,7 +51,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    // The sandbox returns `apns-unique-id`; answers to broadcasts also have `apns-request-id`.
+    // The sandbox returns `apns-unique-id`. Answers to broadcasts have `apns-request-id`.
     @Test(arguments: [("unique", nil), (nil, "request")] as [(String?, String?)])
     func idsOfAnAcceptedPushAreReported(unique: String?, request: String?) {
         let answer = PushAnswer(status: 200, apnsUniqueID: unique, apnsRequestID: request)
@@ -236,7 +236,7 @@ import Testing
         #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == delay)
     }
 
-    /// A held request waits for the nearest of the configured delays.
+    /// A held request waits for the configured delay whose ratio to the wanted delay is nearest to 1.
     @Test(arguments: [([1, 2], 2, 2), ([5, 3600], 5, 3600), ([20, 60], 20, 60), ([3600], 3600, 3600)])
     func heldRequestsWaitForTheNearestDelay(delays: [Int], first: Int, tenth: Int) {
         let schedule = RetrySchedule(waits: delays.map { WaitDelay(seconds: $0) })

@@ -145,7 +145,7 @@ import Text
         return writer.bytes
     }
 
-    /// The provenance that a worker with the same user wrote survives any number of returns.
+    /// A worker keeps the provenance that a worker with the same user wrote.
     @Test func theProvenanceOfAWorkerIsKept() {
         for message in republished(record(Self.forged, userID: "worker")) {
             for name in ["queue", "exchange", "routing-key"].map({ "push-origin-\($0)" }) {
@@ -213,7 +213,6 @@ import Text
     @Test(arguments: [FieldValue.integer(256), .integer(-1), "7", .void])
     func aMalformedPriorityIsIgnored(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
 
-    // Messages share the storage of the body while they wait for the broker.
     @Test func publishedMessagesShareTheBodyOfTheDelivery() {
         let record = record()
         let message = record.republished(exchange: "push.dead", routingKey: "dead")

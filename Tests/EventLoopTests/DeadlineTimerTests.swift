@@ -7,7 +7,7 @@ import Testing
         var firedAt: [Duration] = []
     }
 
-    /// Returns the times at which the timer fires.
+    /// Returns the time from the start to each firing of the timer.
     private func fired(_ body: (VirtualLoop, @escaping (Int64) -> Void, DeadlineTimer) -> Void) -> [Duration] {
         let loop = VirtualLoop(seed: 1)
         // The loop runs on the test's thread.

@@ -14,7 +14,7 @@ private actor Owner {
         self.loop = loop
     }
 
-    /// Waits twice until the loop resumes it, as the handling of a delivery does.
+    /// Suspends the task twice until the loop resumes it, like the handling of a delivery.
     func handle() async {
         await waitForLoop()
         await waitForLoop()

@@ -57,7 +57,7 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { client.events.last == "closed in" }) == .done)
         #expect(client.events.first == "connected in" && client.events.dropFirst().allSatisfy { $0.hasSuffix(" in") })
         #expect(server.events.count > 2 && server.events.allSatisfy { $0.hasSuffix(" out") })
-        // The guest enters and leaves alternately.
+        // The loop enters and leaves the guest alternately.
         #expect(switches.enumerated().allSatisfy { $1 == $0.isMultiple(of: 2) })
         #expect(switches.last == false)
     }

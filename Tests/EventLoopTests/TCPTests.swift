@@ -31,7 +31,7 @@ import Threads
         }
     }
 
-    /// A handler that sends `count` bytes, closes its direction, and compares the echo with the sent bytes.
+    /// A handler that sends `count` bytes, finishes writing, and compares the echo with the sent bytes.
     private final class Sender: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: .max)

@@ -47,7 +47,7 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
-    // Actions that are added by other actions run after them, and no action is kept.
+    // Actions that other actions add run after all earlier actions, and the loop keeps no action.
     @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []

@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-/// A handler that flips a bit in one of a given number of bytes, on average.
+/// A handler that flips a bit of one in `oneIn` received bytes on average.
 private final class Damage: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private var generator: Generator

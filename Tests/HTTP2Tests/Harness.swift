@@ -40,7 +40,7 @@ final class Harness {
         accepted = { [unowned self] in servers.append($0) }
     }
 
-    /// Closes everything, to avoid reports of the leak sanitizer.
+    /// Closes the listener and aborts all sessions, so that the leak sanitizer reports nothing.
     deinit {
         loop.enter {
             listener.close()
@@ -66,7 +66,7 @@ final class Harness {
     }
 }
 
-/// A delegate that records all events of a client.
+/// A delegate that records the events of a client.
 final class RecordingClient: HTTP2ClientDelegate {
     struct Response: Equatable {
         var headerBlocks = 0
@@ -176,7 +176,7 @@ final class ByteByByte: ByteStreamHandler {
     override func closed(_ error: TransportError?) { inner.closed(error) }
 }
 
-/// A peer that need not use HTTP/2. It sends given bytes and records its input.
+/// A peer that sends given bytes, which need not be HTTP/2, and records its input.
 final class RawPeer: ByteStreamHandler {
     var transport: ByteTransport?
     var received: [UInt8] = []
@@ -194,7 +194,7 @@ final class RawPeer: ByteStreamHandler {
     override func closed(_ error: TransportError?) { hasClosed = true }
 }
 
-/// A virtual loop for tests with their own handlers.
+/// A harness that connects raw peers with a client or a server, on virtual time.
 final class BareHarness {
     let loop: VirtualLoop
     private var listeners: [ByteListener] = []

@@ -32,7 +32,7 @@ import Testing
             write(block(("password", "secret", .never)), &encoder)
                 == bytes("1008 7061 7373 776f 7264 0673 6563 7265 74"))
         #expect(write(block((":method", "GET", .indexed)), &encoder) == [0x82])
-        // The added entry is referred to by its name and value, and by its name only.
+        // The encoder refers to the added entry by name and value, and then only by name.
         #expect(write(block(("custom-key", "custom-header", .indexed)), &encoder) == [0x80 | 62])
         #expect(write(block(("custom-key", "x", .never)), &encoder) == [0x1F, 62 - 15, 1, UInt8(ascii: "x")])
     }

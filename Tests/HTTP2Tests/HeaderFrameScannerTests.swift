@@ -147,7 +147,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// Returns the representations in the blocks of these streams.
+    /// Returns the representations in the blocks of `streams`, one text for each stream.
     private func read(_ frames: [UInt8], streams: [Int32]) -> [String] {
         var scanner = HeaderFrameScanner()
         var texts: [String] = []
@@ -178,7 +178,6 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
 /// The scanner between Martlet's encoder and nghttp2's decoder.
 @Suite struct HeaderRepresentationTests {
-    /// Name, value, and whether the field is never indexed.
     private typealias Field = (name: String, value: String, isNever: Bool)
 
     @Test(arguments: [false, true]) func reportsTheRepresentationsOfTheClient(byteByByte: Bool) throws {
@@ -221,8 +220,8 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    // Fields in a table are indexed. Other fields are added unless they are never indexed. The table is large enough
-    // for all fields.
+    // A field that is never indexed stays literal. Each other field is added at its first use and indexed later. The
+    // table is large enough for all fields.
     @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try Harness(

@@ -160,7 +160,6 @@ import Testing
         #expect(harness.client.ended == 0)
         #expect(harness.server.server.pendingOutputBytes <= 20_000 + 16_500)
         #expect(harness.server.requests.count <= 2000)
-        // The server disconnects the client.
         harness.settle()
         #expect(harness.server.closes.count == 1)
     }

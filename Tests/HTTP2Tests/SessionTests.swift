@@ -479,7 +479,7 @@ import Testing
         #expect(server.server.openStreams == 1)
     }
 
-    /// The server reads a large input in parts, and the connection closes after the first request.
+    /// The server reads a large input in parts, and closes the connection at the first request.
     @Test func nothingIsReadAfterTheClose() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100

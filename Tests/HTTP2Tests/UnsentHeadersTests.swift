@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // An incomplete frame header and a frame of another type have no stream ID.
+    // The function returns nil for an incomplete frame header and for a frame of another type.
     @Test func onlyACompleteHeadersFrameHasAStreamID() {
         let frame: [UInt8] = [0, 0, 0, 1, 4, 0, 0, 0, 7]
         frame.withUnsafeBytes { bytes in

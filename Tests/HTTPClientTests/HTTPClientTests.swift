@@ -71,7 +71,7 @@ import Threads
         #expect(received.count == 1)
         let requests = received[0].split(separator: "\r\n\r\n")
         #expect(requests.map { $0.prefix { $0 != "\r\n" } } == ["DELETE /first HTTP/1.1", "GET /second HTTP/1.1"])
-        // The second request contains nothing of the first.
+        // The second request does not repeat the header of the first.
         #expect(requests.map { $0.contains("X-First") } == [true, false])
     }
 

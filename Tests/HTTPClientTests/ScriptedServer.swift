@@ -99,7 +99,7 @@ extension HTTPRequest {
         return request
     }
 
-    /// Sends the request on a separate thread, which it blocks.
+    /// Sends the request on a separate thread, which blocks until the request has ended.
     func send() async throws(HTTPError) -> HTTPResponse {
         try await DetachedThread.run { () -> Result<HTTPResponse, HTTPError> in
             do throws(HTTPError) {

@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The messages in the guides for producers satisfy their schemas.
+/// The messages in the guides for producers, validated against their schemas.
 struct GuideExampleTests {
     private static let folder = "Sources/Documentation/Producers"
 

@@ -13,7 +13,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(#""aaa""#).root) == nil)
     }
 
-    // Below a negation, "no match" would mean "valid".
+    // Below a negation or in `if`, "no match" would mean "valid".
     @Test func givingUpIsNeverValid() throws {
         let text = "\"" + String(repeating: "a", count: 30_000) + "!\""
         for schema in [#"{"not":{"pattern":"^(?=a)(a+)+$"}}"#, #"{"if":{"pattern":"^(?=a)(a+)+$"},"then":false}"#] {

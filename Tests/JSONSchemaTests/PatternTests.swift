@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// Expressions that are matched without PCRE2. Their verdicts must be those of PCRE2.
+/// The matching of expressions without PCRE2. Each verdict must be the same as with PCRE2.
 struct PatternTests {
     static let simple = [
         "^$", "^a$", "^a*$", "^a+$", "^a?$", "^ab$", "^a?b$", "^a*b+c$", "^a{2}$", "^a{0,2}$", "^a{2,}b$",

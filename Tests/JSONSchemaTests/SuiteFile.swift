@@ -63,7 +63,7 @@ struct SuiteFile: CustomStringConvertible {
         return failures
     }
 
-    /// Returns the files of a folder and of its subfolders.
+    /// Returns the JSON files of a folder and of its subfolders.
     static func all(in folder: String, below prefix: String = "") -> [SuiteFile] {
         ((try? Files.names(in: folder)) ?? []).flatMap { name -> [SuiteFile] in
             if name.hasSuffix(".json") {

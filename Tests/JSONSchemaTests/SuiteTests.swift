@@ -43,7 +43,6 @@ struct SuiteTests {
         #expect(rows.count == 1 && rows[0].hasPrefix(start), "\(start) \(failures)")
     }
 
-    // A case without a value or a verdict must fail.
     @Test func casesWithoutAVerdictFail() throws {
         let folder = try TemporaryDirectory("suite")
         try folder.write(

@@ -173,7 +173,7 @@ struct ViolationSentenceTests {
                 + #"because /push_type is "liveactivity" and /payload/aps/event is "start"."#)
     }
 
-    /// The search for a reason is limited; beyond the limits, the violation is reported as found.
+    /// Beyond the limits of the search for a reason, the validator reports the violation without a reason.
     @Test func searchForAReasonIsBounded() throws {
         let many = (0..<40).map { #"{"type":"array","maxItems":\#($0 + 1),"uniqueItems":true}"# }
         let wide = #"{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"null"}]}"#

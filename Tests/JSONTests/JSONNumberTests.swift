@@ -61,7 +61,6 @@ struct JSONNumberTests {
         }
     }
 
-    /// Numbers that differ only in their exponents have different hashes.
     @Test func hashesDifferWithExponents() throws {
         let document = try JSONDocument("[\((0..<1000).map { "1e10000000000000000000\($0)" }.joined(separator: ","))]")
         withExtendedLifetime(document) {

@@ -9,7 +9,8 @@ import Testing
 
 @testable import Configuration
 
-/// The commands that use a broker, run as processes against a real broker. Each test uses its own prefix.
+/// The commands that use a broker, run as processes against a real broker. Each test that changes the broker uses its
+/// own prefix.
 @Suite(.timeLimit(.minutes(10))) struct BrokerCommandTests {
     @Test func aSecondApplyCreatesNothing() async throws {
         let broker = try await PrivateBroker.shared
@@ -203,7 +204,8 @@ import Testing
         #expect(result.output.contains("unbound  former.bulk from former.requests by bulk"))
         #expect(
             result.errors == [
-                "martlet: failed   former.requests from former.requests by #: this configuration needs the binding"
+                "martlet: failed   former.requests from former.requests by #: this configuration needs the binding; "
+                    + "omit this --former option"
             ])
         #expect(result.exit.status == .exited(1))
         let outcomes = try await BrokerClients.publish(

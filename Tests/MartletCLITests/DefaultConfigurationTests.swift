@@ -25,7 +25,7 @@ import Testing
         #expect(asked == (variable == nil ? [DefaultConfiguration.path] : []))
     }
 
-    // If the file were ignored, the command would connect to the broker of this machine.
+    // If the file were ignored, a command could connect to the default broker.
     @Test(arguments: [["worker"], ["doctor"], ["publish", "a"], ["dead", "stats"], ["topology", "print"]])
     func anUnreadableDefaultIsAnError(_ words: [String]) throws {
         let unreadable = DefaultConfiguration.unreadable(reason: "permission denied")

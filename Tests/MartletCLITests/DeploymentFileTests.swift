@@ -271,7 +271,6 @@ import YAML
 
     // MARK: The image
 
-    // deploy/standalone has the same list for the commands of an image.
     @Test func theImageHasTheLibrariesThatAWorkerLoads() async throws {
         let martlet = try Products.executable("martlet")
         let linked = try await ChildProcess.run(["readelf", "-d", martlet]).output
@@ -298,8 +297,7 @@ import YAML
         #expect(Set(installed.split(separator: " ").map(String.init)) == packages)
     }
 
-    // A worker without device registrations needs neither library, so the package must not depend on them.
-    // A key file that more than its owner and group can read is refused, and Kubernetes' default mode is 0644.
+    // A worker refuses a key file that users other than its owner and group can read. Kubernetes' default mode is 0644.
     @Test func theSecretOfRegistrationsIsOptionalAndProtected() throws {
         let deployment = try Self.object("Deployment", in: "base/deployment.yaml").root
         let volumes = try #require(deployment.at(pointer: "/spec/template/spec/volumes")).elements
@@ -309,6 +307,7 @@ import YAML
         #expect(mounts.contains { $0["name"]?.string == "registrations" && $0["readOnly"]?.bool == true })
     }
 
+    // A worker without device registrations needs neither library, so the package must not depend on them.
     @Test func thePackageNamesTheLibrariesOfStores() throws {
         let text = try Self.text("deploy/package")
         #expect(text.contains("Recommends: libsqlite3-0 (>= 3.37)") && text.contains("Suggests: libpq5 (>= 14)"))

@@ -4,8 +4,8 @@ import Registrations
 import TestKit
 import Testing
 
-/// The program without the libraries that it loads on demand. Only requests to HTTP servers, and configurations that
-/// name an HTTP server, need libcurl; only configurations with a store need the library of the store.
+/// The program without the libraries that it loads on demand. Requests to HTTP servers, and configurations that name an
+/// HTTP server, need libcurl. Configurations with a store need the library of the store.
 @Suite struct LibraryOnDemandTests {
     private let folder: TemporaryDirectory
 

@@ -2,7 +2,7 @@ import Telemetry
 import TestKit
 import Testing
 
-/// The agreement of the operators' pages with the code.
+/// The agreement of the page about logs with the events in the code.
 @Suite struct OperatorPagesTests {
     @Test func everyEventIsDocumented() throws {
         let rows = try Files.lines(of: Products.file("Sources/Documentation/Operators/Logs.md")).filter {

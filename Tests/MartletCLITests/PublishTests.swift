@@ -86,7 +86,11 @@ import Testing
                 "unroutable  abc  a.json: no queue is bound for the message (NO_ROUTE); run: martlet topology apply",
                 .failed
             ),
-            (.nacked, "refused  abc  a.json: the queue is full or unavailable", .failed),
+            (
+                .nacked,
+                "refused  abc  a.json: the queue is full or unavailable; consume from the queue, or raise its limit",
+                .failed
+            ),
             (.refused(.bodyTooLarge), "refused  abc  a.json: the message is too large", .failed),
         ]
         for (outcome, line, code) in cases {
@@ -98,7 +102,8 @@ import Testing
         #expect(report.line.hasPrefix("refused  abc  a\u{FFFD}.json"))
         #expect(
             report.json
-                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or unavailable"}"#)
+                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or unavailable; "#
+                + #"consume from the queue, or raise its limit"}"#)
     }
 
     /// A path with quotes keeps the JSON valid.

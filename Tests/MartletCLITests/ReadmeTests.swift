@@ -49,7 +49,7 @@ import Testing
         return sections
     }
 
-    // `SystemTests` run the programs of the producers' page.
+    // `SystemTests` runs the programs of the producers' page.
     @Test(arguments: ["python", "go", "php", "ruby"])
     func itsProgramsAreThoseOfTheProducersPage(language: String) throws {
         let file = Products.file("Sources/Documentation/Producers/Examples.md")

@@ -99,7 +99,7 @@ import Testing
         #expect(errors.map { $0["code"]?.string } == ["collapse_id", "payload"])
         #expect(errors.map { $0["instance_pointer"]?.string } == ["/collapse_id", "/payload"])
         #expect(errors.map { $0["line"]?.int } == [1, 2])
-        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs allows 4096 for this push type.")
+        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs allows 4096.")
         #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs allows 64.")
     }
 
@@ -111,7 +111,7 @@ import Testing
         #expect(run.status == .exited(1))
         #expect(
             run.output.first?.hasSuffix(
-                ": The payload has 4820 bytes; APNs allows 4096 for this push type. Written as UTF-8, without \\u escapes or "
+                ": The payload has 4820 bytes; APNs allows 4096. Written as UTF-8, without \\u escapes or "
                     + "whitespace between its parts, the payload has 1620 bytes.") == true, "\(run.output)")
     }
 
@@ -123,7 +123,8 @@ import Testing
         #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs in payload.") == true)
     }
 
-    /// With a worker's configuration, every request that the worker would refuse is invalid. The keys need not exist.
+    /// With a worker's configuration, every request that the worker would refuse is invalid. The key files need not
+    /// exist.
     @Test func aConfigurationAddsTheWorkersRules() async throws {
         try folder.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":9},"m":{"type":"integer"}}}"#)
         let config = try folder.write(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TestKit
 
-/// Examples of RFC 7541, appendix C.
+/// The HPACK code of the test kit, with the examples of RFC 7541, appendix C.
 @Suite struct HPACKTests {
     private func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex.utf8.filter { $0 != UInt8(ascii: " ") })

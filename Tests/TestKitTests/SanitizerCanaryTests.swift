@@ -7,7 +7,7 @@ import Threads
 
 /// Deliberate errors that a sanitizer must find.
 ///
-/// `deploy/test` selects one of these tests by name to verify that the sanitizer is active.
+/// `deploy/test` selects one of these tests with the variable MARTLET_CANARY to verify that the sanitizer is active.
 @Suite struct SanitizerCanaryTests {
     private static let mistake = getenv("MARTLET_CANARY").map { String(cString: $0) }
 

@@ -29,7 +29,6 @@ import Testing
         }
     }
 
-    /// The dashboard uses every metric.
     @Test func metricsAreOnTheDashboard() throws {
         for family in try Self.families() { #expect(dashboard.contains(family.name), "\(family.name)") }
     }

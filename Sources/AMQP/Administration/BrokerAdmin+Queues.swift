@@ -21,8 +21,8 @@ extension BrokerAdmin {
         return status
     }
 
-    /// Returns whether a queue with this name exists. For a direct reply-to name, the result is whether the consumer
-    /// with this name exists.
+    /// Returns whether a queue with this name exists. For the name of a direct reply-to consumer, returns whether this
+    /// consumer exists.
     public func queueExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await status(ofQueue: name)
@@ -45,7 +45,7 @@ extension BrokerAdmin {
         _ = try await call(.queueUnbind(queue, exchange: exchange, routingKey: routingKey))
     }
 
-    /// Deletes a queue with its messages and returns their number. Returns 0 if the queue does not exist.
+    /// Deletes a queue with its messages. Returns the number of ready messages, which is 0 if the queue does not exist.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
         let reply = try await call(.queueDelete(name))

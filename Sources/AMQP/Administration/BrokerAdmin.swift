@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// A client that declares, inspects, purges and deletes exchanges and queues.
+/// A client that manages exchanges, queues and bindings.
 ///
 /// A refused operation throws and does not affect later operations. Operations wait for the connection.
 public final class BrokerAdmin: ChannelHandler {

@@ -72,7 +72,6 @@ public final class AMQPChannel {
         if case .waiting(let error, _) = status { error } else { connection.failure }
     }
 
-    /// Whether the handler has set the channel up.
     var isSetUp: Bool { machine.isSetUp }
 
     /// Whether the channel is set up and its connection is open.

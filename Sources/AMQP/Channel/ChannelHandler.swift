@@ -46,9 +46,9 @@ extension ChannelHandler {
 
     /// Waits until the status is `ready` or `blocked`.
     ///
-    /// Throws the last failure after `deadlineSeconds`, or `timedOut` if no attempt has failed. Throws immediately if
-    /// the channel is closed, or if only a change of the configuration can help, such as after a refused login or a
-    /// wrong certificate.
+    /// After `deadlineSeconds`, throws the failure after which the channel or its connection waits to retry, or
+    /// `timedOut` if neither waits. Throws immediately if the channel is closed, or if only a change of the
+    /// configuration can help, such as after a refused login or a wrong certificate.
     public func waitUntilReady(deadlineSeconds: Int) async throws(AMQPError) {
         try await channel.waitUntilReady(deadlineSeconds: deadlineSeconds)
     }

@@ -24,8 +24,8 @@ extension ChannelMachine {
         case renew(AMQPError)
         /// An answer of the broker that has not arrived by its deadline.
         ///
-        /// - Parameter isPaused: whether reading is paused on the connection. The answer may then have arrived, but
-        ///   nothing has read it.
+        /// - Parameter isPaused: whether reading is paused on the connection. The answer may then have arrived
+        ///   unread.
         case deadlinePassed(isPaused: Bool)
         case retryDue
         case close(deadlineSeconds: Int)

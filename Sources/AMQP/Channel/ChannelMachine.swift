@@ -9,7 +9,7 @@ struct ChannelMachine {
     enum State: Equatable {
         /// A channel whose connection has not opened yet. To: opening, refused, detached, closed.
         case idle
-        /// A channel whose connection is lost. To: opening, refused, closed.
+        /// A channel whose connection is lost or closing. To: opening, refused, closed.
         case detached
         /// The wait for the answer to `channel.open`. To: settingUp, closing, detached.
         case opening
@@ -61,7 +61,6 @@ struct ChannelMachine {
         }
     }
 
-    /// Whether the handler has set the channel up.
     var isSetUp: Bool {
         switch state {
         case .open, .interrupted: true
@@ -74,7 +73,7 @@ struct ChannelMachine {
         if case .open = state { true } else { false }
     }
 
-    /// Whether frames on the channel are ignored, except `channel.close` and its answer.
+    /// Whether frames on the channel are ignored, except `channel.close` and `channel.close-ok`.
     var isClosing: Bool {
         switch state {
         case .closing, .unanswered: true

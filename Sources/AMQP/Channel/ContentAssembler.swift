@@ -36,7 +36,7 @@ package struct ContentAssembler {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    /// Whether a message is incomplete or has not been removed yet. A method is then a violation.
+    /// Whether a message is incomplete or has not been removed yet.
     package var isBusy: Bool {
         switch state {
         case .idle: false

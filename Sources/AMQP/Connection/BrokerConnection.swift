@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// A connection to a broker. After every loss, the connection is opened again, until `close`. The connection carries
+/// A connection to a broker. The connection reopens after every loss, until `close`. The connection carries
 /// the channels of consumers, publishers and administration. An error on one channel does not affect the others.
 ///
 /// A broker under a memory or disk alarm stops reading from a connection that has published. Acknowledgments on this
@@ -8,13 +8,12 @@ public import EventLoop
 ///
 /// A connection belongs to one loop, and is used on the thread of this loop only.
 public final class BrokerConnection {
-    /// The largest number of channels on one connection. A worker needs a channel for each queue, and some for
-    /// administration.
+    /// The largest number of channels on one connection.
     public static let channelsMax = 256
 
     public let loop: EventLoop
     public private(set) var status = BrokerStatus.idle
-    /// The broker's properties, such as `product`, `version` and `capabilities`. Empty before the first login.
+    /// The broker's properties, such as `product`, `version` and `capabilities`. Empty before the first login starts.
     public private(set) var serverProperties = FieldTable()
     /// The highest channel number that both sides agreed on; nil before the first login.
     public private(set) var channelMax: Int?
@@ -28,7 +27,7 @@ public final class BrokerConnection {
     private var handler: SessionHandler?
     /// The attached channels. The channel number is the index plus 1.
     private var channels: [AMQPChannel?] = []
-    /// The number of channels that have paused reading.
+    /// The number of calls of `pauseReading` without a matching `resumeReading`.
     private var pauses = 0
     private let deadline: DeadlineTimer
     private let retry: DeadlineTimer
@@ -223,7 +222,8 @@ public final class BrokerConnection {
         for channel in channels { channel?.flush() }
     }
 
-    /// Stops reading until `resumeReading` has been called as often as this function, or the connection is lost.
+    /// Stops reading until `resumeReading` has been called as often as this function, or the connection is closed or
+    /// lost.
     package func pauseReading() {
         pauses += 1
         if pauses == 1 { frames?.pauseReading() }

@@ -15,7 +15,7 @@ public enum BrokerStatus: Sendable, Hashable {
     /// the delay. A channel that exceeds the broker's channel limit has a delay of zero, and waits for the next
     /// connection.
     case waiting(AMQPError, delay: Duration)
-    /// A channel whose connection is lost. The connection's status has the reason.
+    /// A channel whose connection is lost. The connection reports the reason.
     case disconnected
     case closed
 }

@@ -25,7 +25,6 @@ struct ConnectionMachine {
 
     enum Event {
         case start
-        /// The opening of the stream in both directions.
         case streamOpened
         /// A step of the login.
         case login(Handshake.Event)
@@ -48,18 +47,16 @@ struct ConnectionMachine {
         case send(ClientMethod)
         /// The application of the agreed limits of frames, channels and heartbeats.
         case agree(Handshake.Tuning)
-        /// The opening of the channels after the login.
         case openChannels
         /// A status report of each channel, because the broker accepts, or no longer accepts, publishes.
         case reviewChannels
         /// The sending of the channels' remaining output before a close.
         case flushChannels
         case loseChannels(AMQPError)
-        /// The resumption of reading, although channels have paused it.
+        /// The resumption of reading, even if channels have paused it.
         case resumeReading
-        /// The close of the stream after all output was sent.
+        /// The graceful close of the stream.
         case finish(AMQPError)
-        /// The immediate reset of the stream.
         case reset(AMQPError)
         case armDeadline(seconds: Int)
         case armRetry(MonotonicTime)

@@ -12,7 +12,7 @@ final class FrameConnection: ByteStreamHandler {
         case ended
     }
 
-    /// The largest frame before both sides agree on a limit.
+    /// The largest frame that is read before both sides agree on a limit.
     private static let openingFrameBytesMax = 16 * 1024
     /// The largest frame that is read after the login. A larger agreed limit replaces this limit. A broker sends the
     /// headers of a message in one frame, even if the headers that the broker adds (`x-delivery-count`, `x-death`) make
@@ -50,7 +50,7 @@ final class FrameConnection: ByteStreamHandler {
         transport = connector.connect(self)
     }
 
-    /// Whether the stream is open or opening, so that frames are read and sent.
+    /// Whether the stream is open or opening. Otherwise, frames are neither read nor sent.
     var isActive: Bool {
         if case .active = state { true } else { false }
     }
@@ -217,14 +217,13 @@ final class FrameConnection: ByteStreamHandler {
         scheduleBeat(heartbeat)
     }
 
-    /// Resets the stream immediately.
     func reset(_ error: AMQPError) {
         guard isActive else { return }
         state = .ending(error)
         transport?.reset()
     }
 
-    /// Closes the stream after all output was sent.
+    /// Writes the output that the transport accepts, and closes the stream after this output is sent.
     func finish(_ reason: AMQPError) {
         writeOut()
         guard isActive else { return }

@@ -1,4 +1,4 @@
-/// The client's side of the AMQP 0-9-1 login (section 2.2.4), from the protocol header to `open-ok`.
+/// The client's side of the AMQP 0-9-1 login (section 2.2.4), from `connection.start` to `connection.open-ok`.
 ///
 /// An event out of order fails the login.
 package struct Handshake {
@@ -74,7 +74,11 @@ package struct Handshake {
             let choice = (prefersExternal ? [.external, .plain] : [Mechanism.plain]).first {
                 offered.contains($0.rawValue[...])
             }
-            guard let choice else { return fail("the broker offers no supported login mechanism: \(mechanisms)") }
+            guard let choice else {
+                return fail(
+                    "the broker offers no supported login mechanism (\(mechanisms)); "
+                        + "add PLAIN to auth_mechanisms in rabbitmq.conf")
+            }
             mechanism = choice
             state = .awaitingTune
             return .sendStartOK(choice)
@@ -85,7 +89,9 @@ package struct Handshake {
                 heartbeatSeconds: wanted.heartbeatSeconds == 0
                     ? 0 : Self.lower(wanted.heartbeatSeconds, offered.heartbeatSeconds))
             guard tuning.frameBytesMax >= Self.frameBytesMin else {
-                return fail("the broker allows frames of only \(tuning.frameBytesMax) bytes; the minimum is 4096")
+                return fail(
+                    "the broker allows frames of only \(tuning.frameBytesMax) bytes; "
+                        + "set frame_max = 8192 or more in rabbitmq.conf")
             }
             state = .awaitingOpenOK
             return .sendTuneOKAndOpen(tuning)

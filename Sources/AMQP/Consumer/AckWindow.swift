@@ -3,14 +3,15 @@ package import EventLoop
 /// The deliveries of one channel, which are settled in any order, and the acknowledgments to send for them.
 ///
 /// The broker numbers the deliveries of a channel from 1 without gaps. A delivery is open until it is settled. A
-/// contiguous run of settled deliveries that starts with the oldest delivery becomes one `multiple` acknowledgment.
+/// contiguous run of settled deliveries that starts with the oldest delivery usually becomes one `multiple`
+/// acknowledgment.
 /// While the oldest delivery stays open, the acknowledgments of later deliveries wait. These deliveries are
 /// acknowledged individually once `doneBehindMax` of them wait, or one has waited for `delayMax`. An acknowledgment
 /// names only a delivery that is unacknowledged at the broker. Any other tag would close the channel (406, unknown
 /// delivery tag).
 ///
-/// Memory is bounded by the number of open deliveries, not by the range of their tags, because old open tags move to a
-/// list.
+/// Memory is bounded by the prefetch and the number of open deliveries, not by the range of their tags, because old
+/// open tags move to a list.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64
@@ -69,14 +70,13 @@ package struct AckWindow {
         self.delayMax = delayMax
     }
 
-    /// The time at which `decide` must be called again, even if no other event happens; nil if no acknowledgment is
-    /// pending.
+    /// The time at which `decide` must be called again, even if no other event happens; nil if no settled delivery
+    /// waits.
     package var deadline: MonotonicTime? {
         doneCount > 0 ? oldestDoneAt + delayMax : nil
     }
 
     package var hadDeliveries: Bool { next > 1 }
-    /// The tag of the next delivery.
     package var nextTag: UInt64 { next }
     /// The number of deliveries that are open or whose acknowledgment has not been sent. An acknowledgment in `acks`
     /// counts as one delivery, even if it is `multiple`.
@@ -88,7 +88,6 @@ package struct AckWindow {
         return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
     }
 
-    /// Returns whether the delivery is open.
     package func isOpen(_ tag: UInt64) -> Bool {
         guard tag >= head else { return leftBehind.contains(tag) }
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open

@@ -48,7 +48,7 @@ extension Consumer {
         hasSettledSinceCancel = true
     }
 
-    /// Returns whether the delivery is unsettled and its channel still exists, so that it can be settled.
+    /// Returns whether the delivery is unsettled and its channel still exists.
     public func holds(_ tag: DeliveryTag) -> Bool {
         tag.generation == generation && window.isOpen(tag.number)
     }
@@ -98,8 +98,9 @@ extension Consumer {
     /// before closing the channel, because the close discards settlements that the queue has not applied.
     ///
     /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. If no consumer is running,
-    /// or if settlements follow `basic.cancel`, `basic.qos` is sent, too. The answer to `basic.qos` shows only that the
-    /// broker has read the settlements, which then count as applied after a fixed time (``UnappliedSettlements``).
+    /// or if settlements follow `basic.cancel`, the consumer also sends `basic.qos`. The answer to `basic.qos` shows
+    /// only that the broker has read the settlements, which then count as applied after a fixed time
+    /// (``UnappliedSettlements``).
     ///
     /// - Returns: false if settlements may be lost: the broker did not answer in time, the settlements did not count as
     ///   applied in time, or the channel was lost.
@@ -110,7 +111,7 @@ extension Consumer {
         await stopConsuming(by: deadline)
         if case .stopping = subscription { return false }
         sendSettlements(all: true)
-        // Withheld and later settlements followed `basic.cancel`, so its answer does not cover them.
+        // The answer to `basic.cancel`, if the method was sent, covers only earlier settlements.
         if !wasRunning || hasSettledSinceCancel {
             guard channel.isSetUp, await isEchoed(by: deadline) else { return false }
             if let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {

@@ -90,8 +90,8 @@ public final class Consumer: ChannelHandler {
     /// The configured prefetch within the range of `basic.qos`, where 0 would mean no limit.
     var prefetch: Int { min(max(1, configuration.prefetch), Int(UInt16.max)) }
 
-    /// The number of open deliveries beyond which the broker violates the prefetch. With a correct broker, at most one
-    /// and a quarter prefetches are open.
+    /// The limit of open deliveries. A delivery beyond this limit resets the connection. With a correct broker, at most
+    /// one and a quarter prefetches are open.
     private var openMax: Int { prefetch * 2 + Self.openSpare }
 
     func sendPrefetch() {

@@ -5,7 +5,7 @@ enum Subscription {
     case stopped(AMQPError?)
     /// The wait for the answer to `basic.consume`. To: running, canceled.
     case starting
-    /// A running consumer. To: quiescing, stopping, canceled.
+    /// A running consumer. To: quiescing, canceled.
     case running
     /// The wait before the cancellation. Settlements are withheld until no delivery is in transit. To: running,
     /// stopping, canceled.

@@ -6,7 +6,7 @@ package import EventLoop
 /// has no number, so it is identified by its fingerprint. If several unconfirmed messages are identical, the return may
 /// count for any of them.
 ///
-/// `Waiter` receives the outcome. In tests, the waiter is a name.
+/// `Waiter` receives the outcome.
 package struct ConfirmWindow<Waiter> {
     /// An unconfirmed publish. The entry has no counted reference, so that a read of the entry needs no reference
     /// counting.
@@ -31,7 +31,7 @@ package struct ConfirmWindow<Waiter> {
     package let countMax: Int
     package let bytesMax: Int
 
-    /// The number of unconfirmed bytes, including publishes whose confirm is late.
+    /// The size of the unconfirmed publishes in bytes, including publishes whose confirm is late.
     package private(set) var bytes = 0
     package private(set) var count = 0
 
@@ -105,7 +105,6 @@ package struct ConfirmWindow<Waiter> {
         _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter) -> Void = { _ in },
         _ notify: (Waiter, PublishOutcome) -> Void
     ) -> Bool {
-        // 0 with `multiple` means all.
         let last = number == 0 && multiple ? next - 1 : number
         guard last < next, last >= head, multiple || self[last] != nil else { return number == 0 && multiple }
         if multiple {

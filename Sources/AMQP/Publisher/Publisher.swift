@@ -30,8 +30,8 @@ public final class Publisher: ChannelHandler {
     private var refusedSince: MonotonicTime?
     /// The number of channels opened because of refusals since the last confirm.
     private var renewals = 0
-    /// The user ID that messages carry. nil if the login contains no user ID, or if the broker refused the user ID
-    /// because the connection has another user at the broker.
+    /// The user ID that messages carry. nil if `ConnectionConfiguration.userID` is nil, or if the broker refused the
+    /// user ID because the connection has another user at the broker.
     public private(set) var userID: String?
 
     public convenience init(

@@ -41,7 +41,7 @@ package struct FrameSplitter: ~Copyable {
         partial.deallocate()
     }
 
-    /// Removes one frame from the front of `input`. Returns nil if the frame is incomplete, and buffers all of `input`.
+    /// Removes one frame from the front of `input`. If the frame is incomplete, buffers `input` and returns nil.
     ///
     /// Throws if the bytes are not a frame, or the frame exceeds the limit. After an error, the stream cannot be read
     /// further.

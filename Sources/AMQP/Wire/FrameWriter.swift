@@ -154,7 +154,7 @@ extension OutgoingMessage {
             && isShort(contentType) && isShort(contentEncoding) && isShort(type) && isShort(replyTo) && isShort(appID)
     }
 
-    /// An upper bound of the property list's size in bytes.
+    /// An upper bound of the property list's size in bytes, without `user-id`.
     fileprivate var propertyBytesMax: Int {
         func count(_ string: String?) -> Int { string.map { 1 + $0.utf8.count } ?? 0 }
         return 2 + 1 + 1 + 8 + headers.wireBytes + count(messageID) + count(correlationID) + count(contentType)

@@ -1,6 +1,6 @@
 /// The properties and headers of a message from the broker, decoded on access.
 ///
-/// The publisher sets the properties. A property that is absent or cannot be decoded is nil.
+/// A property that is absent or cannot be decoded is nil.
 public struct MessageProperties: Sendable {
     /// The bytes that contain the property list (AMQP 0-9-1, section 4.2.6.1) from `start` on.
     private let storage: [UInt8]

@@ -331,7 +331,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     /// Reports the outcome of a push. A received status counts as an answer even if the rest was cut off. The
-    /// exception is an answer with status 400 to 428 that was cut off. The pool then sends the push again, which is
+    /// exception is an answer with status 400 to 428 that was cut off. The pool can then send the push again, which is
     /// safe because APNs refused the push.
     private func finish(_ open: OpenStream, _ end: StreamEnd, _ hasStatus: Bool) {
         guard let push = open.push, let pool else {

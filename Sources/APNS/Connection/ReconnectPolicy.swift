@@ -11,9 +11,7 @@ public struct ReconnectPolicy: Sendable {
         /// Delay between the start of the first failed attempt and the start of the next attempt. With each further
         /// failure, the upper bound of the random delay doubles, up to `delaySecondsMax`.
         ///
-        /// In addition, 1 to 1.5 times this value must pass after the end of each failed attempt. If an attempt fails
-        /// at one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt starts at most 10 s after the start of
-        /// the failed attempt.
+        /// In addition, 1 to 1.5 times this value must pass after the end of each failed attempt.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
         /// Maximum number of connects per minute. Half of these connects may be immediate, and the others are spread
@@ -56,14 +54,13 @@ public struct ReconnectPolicy: Sendable {
         if begun.count > burstMax { begun.removeFirst() }
     }
 
-    /// Resets the delays. Called when APNs has accepted the credential on a connection.
+    /// Resets the delays after APNs has accepted the credential on a connection.
     public mutating func succeeded() {
         failures = 0
         earliest = MonotonicTime(nanoseconds: .min)
     }
 
-    /// Computes the next delay. Called when a connection ended before APNs had accepted the credential on it, unless
-    /// the pool had retired the connection.
+    /// Computes the next delay after the failure of a connection on which APNs has not accepted the credential.
     ///
     /// - Parameters:
     ///   - begunAt: the start of the attempt.

@@ -19,8 +19,8 @@ public struct ProviderTokenPolicy: Sendable {
         public var gapSeconds: Int64 = 20 * 60
         /// Age from which a token is not sent.
         public var useSecondsMax: Int64 = 57 * 60
-        /// Minimum difference between the times since signing that the wall clock and the boot-time clock show. A
-        /// difference of at least this size means that the wall clock was set.
+        /// The wall clock counts as set if the time since signing differs by at least this value between the wall clock
+        /// and the boot-time clock.
         public var stepSecondsMin: Int64 = 60
 
         public init() {}
@@ -49,7 +49,6 @@ public struct ProviderTokenPolicy: Sendable {
         self.configuration = configuration
     }
 
-    /// Returns whether a new token is due.
     public func isMintDue(_ now: Now) -> Bool {
         guard let last else { return true }
         return ageSeconds(last, now) >= max(last.refreshSeconds, configuration.gapSeconds)

@@ -13,7 +13,7 @@ extension APNSPool {
         waitTimer.cancel()
     }
 
-    /// Sends waiting pushes. Called when a stream has closed, after the pool has handled the answer or failure.
+    /// Sends waiting pushes after a stream has closed.
     func streamFreed() {
         sendWaiting()
     }

@@ -8,7 +8,7 @@ public import Telemetry
 /// distributes pushes over the connections, and replaces connections that end. `PoolMachine` makes the decisions.
 ///
 /// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration` limits how long a
-/// push waits for a stream (before each resend again), for a token, and for its answer.
+/// push waits for a stream (again before each resend), for a token, and for its answer.
 public final class APNSPool {
     /// Number of priorities. Priorities are from 0 to one less than this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax

@@ -1,7 +1,7 @@
 public import EventLoop
 
-/// A handler that stores the last connect error of a pool and fails waiting pushes when the pool cannot connect. For
-/// owners of a pool that do not wait for a later connect.
+/// A handler that stores the last connect error of a pool and fails waiting pushes when the pool cannot connect. Use
+/// the handler if waiting for a later connect is not acceptable.
 public final class ConnectFailure: PoolHandler {
     private weak let pool: APNSPool?
     /// The error of the last ``PoolEvent/cannotConnect`` event; nil before the first such event.

@@ -103,8 +103,7 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Returns the next step to remove connections that the load does not need. Called after SETTINGS of
-    /// APNs, and at each time that the function returned as `later`.
+    /// Returns the next step to remove connections that the load does not need.
     ///
     /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
@@ -142,7 +141,7 @@ struct PoolMachine: Sendable {
         if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Returns the next step to serve the demand. Before it returns `open`, adds the connection and counts the connect.
+    /// Returns the next step to serve the demand. For `open`, also adds the connection and counts the connect.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -323,7 +322,7 @@ struct PoolMachine: Sendable {
         isProbing = false
     }
 
-    /// Marks all connections that accept pushes or are connecting as retired, and returns their slots, for the pool to
+    /// Marks as retired all connections that accept pushes or are connecting. Returns their slots, for the pool to
     /// drain. The ends of these connections do not count as failures.
     mutating func retire() -> [Int] {
         let slots = members.indices.filter { members[$0]?.gate.isServing == true }

@@ -81,7 +81,7 @@ struct PoolTokens {
     }
 }
 
-/// A supply of provider tokens that are signed outside of the pool. All pools of a key share its tokens.
+/// A supply of provider tokens that are signed outside of the pool. All pools of a key share these tokens.
 public struct TokenSupply: Sendable {
     /// The initial token. Later tokens arrive through ``APNSPool/apply(_:)``.
     public var first: ProviderToken

@@ -8,7 +8,6 @@ struct Push {
     let priority: UInt8
     /// Whether the push must be the first on its connection.
     let wantsFreshConnection: Bool
-    /// The time of submission to the pool.
     let submittedAt: MonotonicTime
     /// The times of the push; nil if the push is not traced.
     let timing: PushTiming?

@@ -5,7 +5,6 @@ import APNSProtocol
 struct ResendPolicy: Sendable {
     /// The resends of a push so far.
     struct Tries: Sendable, Hashable {
-        /// Number of resends.
         fileprivate(set) var resends: UInt8 = 0
         /// Whether a refused token caused a resend.
         fileprivate(set) var wasRefreshed = false
@@ -43,7 +42,6 @@ struct ResendPolicy: Sendable {
 }
 
 extension ResendPolicy.Tries {
-    /// Records a resend.
     mutating func resent(withNewToken: Bool) {
         if resends < .max { resends += 1 }
         wasRefreshed = wasRefreshed || withNewToken

@@ -18,7 +18,6 @@ struct AnswerParser {
             reason: reason, timestampMilliseconds: root["timestamp"].flatMap(milliseconds), isOfAPNS: true)
     }
 
-    /// The contents of a body.
     struct Contents: Hashable {
         /// The reason of the refusal; nil for an empty body.
         var reason: Reason?

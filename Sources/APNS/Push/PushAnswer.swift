@@ -4,7 +4,7 @@ public import APNSProtocol
 public struct PushAnswer: Sendable, Hashable {
     public var status: Int
     /// The reason of a refusal; nil for a successful channel management answer, or if the answer has no body, as usual
-    /// with status 200. Another body that does not have the form of APNs becomes an unknown reason, truncated.
+    /// with status 200. A body that does not have the form of APNs becomes an unknown reason, truncated.
     public var reason: Reason?
     /// Whether the answer counts as an answer of APNs, because of its status, its headers or the form of its body. If
     /// false, a proxy may have sent the answer.

@@ -46,7 +46,9 @@ struct ChannelRoutes {
             throw AdminError(400, "the channel ID must be base64 of at most \(Channel.idBytesMax) characters")
         }
         guard server.state.allowsBroadcasts(bundleID: bundleID) else {
-            throw AdminError(409, "app \(bundleID) does not exist or may not broadcast")
+            throw AdminError(
+                409,
+                "app \(bundleID) does not exist or may not broadcast; set broadcast at /v1/teams/ID/apps/\(bundleID)")
         }
         return try request.read { value throws(InputError) in
             var channel = Channel(id: id, bundleID: bundleID, environment: environment, storagePolicy: .none)

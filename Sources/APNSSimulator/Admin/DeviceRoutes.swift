@@ -56,7 +56,9 @@ struct DeviceRoutes {
     private func token(of request: AdminRequest) throws(AdminError) -> [UInt8] {
         let token = request.parameter("TOKEN").utf8.map(lowercased)
         guard DeviceToken.isWellFormed(token) else {
-            throw AdminError(400, "the device token must be an even number of hexadecimal digits")
+            throw AdminError(
+                400,
+                "the device token must be an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax)")
         }
         return token
     }

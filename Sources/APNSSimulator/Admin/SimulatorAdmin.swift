@@ -1,7 +1,7 @@
 import AdminHTTP
 public import EventLoop
 
-/// The admin port of a simulator. Clients view and change the simulator's state over HTTP while it runs.
+/// The admin port of a simulator. Clients view and change the state of the running simulator over HTTP.
 ///
 /// The admin port runs on the simulator's event loop, which owns the state.
 public final class SimulatorAdmin {
@@ -36,7 +36,7 @@ public final class SimulatorAdmin {
         }
     }
 
-    /// Closes the port immediately. Clients that wait for a response receive an error.
+    /// Answers pending requests with status 503, and closes the port immediately.
     public func close() { http.close() }
 
     /// Returns the routes of the admin API and the web page.

@@ -2,7 +2,7 @@ import AdminHTTP
 import EventLoop
 import JSON
 
-/// The routes `/v1/state`, `/v1/rules` and `/v1/reset`, for the complete state of the simulator.
+/// The routes `/v1/state`, `/v1/rules` and `/v1/reset`, for the state, the switches and the reset of the simulator.
 struct StateRoutes {
     let server: SimulatorServer
 

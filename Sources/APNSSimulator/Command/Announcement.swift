@@ -4,7 +4,6 @@ import JSON
 
 /// The texts that the process prints when it is ready.
 struct Announcement {
-    /// The listeners and their addresses.
     let endpoints: [(listener: Listener, endpoint: Endpoint)]
     /// The address of the admin port; nil if the port is off.
     let admin: Endpoint?

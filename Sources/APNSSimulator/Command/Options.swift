@@ -61,7 +61,7 @@ extension Options {
             listeners.specify(try Self.endpoint(listener.option, value), for: listener)
         }
         guard !listeners.endpoints.isEmpty else {
-            throw UsageError("all ports are disabled; pass an address to a --listen option")
+            throw UsageError("all listeners are disabled; pass HOST:PORT to a --listen option")
         }
         if let value = parsed.options["admin"] { specifyAdmin(try Self.endpoint("--admin", value)) }
         adminHostNames = parsed.lists["admin-host"] ?? []
@@ -71,7 +71,8 @@ extension Options {
         }
         unregisteredPrefixes = parsed.lists["unregistered-prefix"] ?? []
         if let wrong = unregisteredPrefixes.first(where: { !Self.isTokenPrefix($0) }) {
-            throw UsageError("option --unregistered-prefix: expected hexadecimal digits, got '\(wrong)'")
+            let form = "at most \(DeviceToken.hexDigitsMax) hexadecimal digits"
+            throw UsageError("option --unregistered-prefix: expected \(form), got '\(wrong)'")
         }
         try readRules(parsed)
         try readLimits(parsed)

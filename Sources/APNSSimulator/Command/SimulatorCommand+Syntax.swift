@@ -15,7 +15,7 @@ extension SimulatorCommand {
               apns-simulator --listen 127.0.0.1:0 --admin 127.0.0.1:0 --ready-file ready
                   listen on free ports, for a test
               apns-simulator --gate off --accept-unknown-devices --accept-unknown-topics
-                  accept every push, for a load test
+                  accept valid pushes to all devices and topics, for a load test
 
             Standard output has JSON lines: {"event":"ready",...} with the ports when the simulator is ready, and
             {"event":"counters",...} on SIGUSR1 and at exit. On SIGTERM or SIGINT, the simulator refuses new requests,
@@ -57,7 +57,8 @@ extension SimulatorCommand {
         option("accept-unknown-topics", nil, "accept pushes of every team to every topic"),
         option("fault-seed", "N", "seed of the random choices that faults make (1)"),
         option(
-            "unregistered-prefix", "HEX", "treat device tokens that begin with HEX as unregistered; may be repeated",
+            "unregistered-prefix", "HEX",
+            "treat unlisted device tokens that begin with HEX as unregistered; may be repeated",
             repetition: .list),
     ]
 
@@ -69,7 +70,9 @@ extension SimulatorCommand {
         option(
             "alpn", "MODE", "whether clients must offer h2 by ALPN: required, optional (optional)",
             values: .cases(of: Options.ApplicationProtocol.self)),
-        option("accept-no-token", nil, "accept pushes without a provider token; still check the token of other pushes"),
+        option(
+            "accept-no-token", nil,
+            "accept requests without a provider token; still check the tokens of other requests"),
         option(
             "check-order", "ORDER", "order of the checks: headers-first, authentication-first (headers-first)",
             values: .cases(of: RuleOptions.Order.self)),

@@ -39,7 +39,7 @@ struct SimulatorCommand: Command {
         if let failure = outcome.failure { throw failure }
     }
 
-    /// The result of the start, which runs on the event loop.
+    /// The outcome of the start on the event loop: an error, or nil on success.
     ///
     /// `@unchecked Sendable`: the process has only one thread, which runs the loop.
     private final class Outcome: @unchecked Sendable {
@@ -59,7 +59,7 @@ private final class SimulatorProcess {
     private var admin: SimulatorAdmin?
     private var isTerminating = false
     private var failureLimit = LineLimit()
-    /// Whether a timer is set that prints the number of omitted lines.
+    /// Whether the timer that prints the number of omitted lines is set.
     private var isSummaryScheduled = false
 
     /// Starts serving. The signal source on the loop keeps the process object alive.
@@ -90,7 +90,7 @@ private final class SimulatorProcess {
         if let endpoint = options.admin {
             process.admin = try addingRemedy("--admin") { () throws(TransportError) in
                 try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames) { count in
-                    StandardStream.error.line("apns-simulator: admin port full, slow connections closed: \(count)")
+                    StandardStream.error.line("apns-simulator: admin connections closed to make room: \(count)")
                 }
             }
         }

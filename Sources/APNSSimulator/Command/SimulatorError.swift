@@ -14,7 +14,7 @@ struct SimulatorError: Error, Hashable {
             case .badInput: "a file has invalid content"
             case .noInput: "a file cannot be read"
             case .unavailable: "an address is not available, or the system lacks a resource"
-            case .cannotWrite: "a file cannot be written"
+            case .cannotWrite: "a file or directory cannot be written"
             }
         }
     }

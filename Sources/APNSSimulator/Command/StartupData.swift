@@ -35,7 +35,7 @@ struct StartupData: Sendable {
         self.document = document
         tls = try Self.tls(options, demonstration)
         if let directory = options.demonstrationDirectory {
-            // A state file has its own keys, so only the server's certificates are written.
+            // A state file has its own keys, so the files of the demonstration's team are not written.
             let files = isDemonstrationState ? DemonstrationFile.allCases : DemonstrationFile.ofServer
             try demonstration?.write(files, to: directory)
         }
@@ -63,7 +63,7 @@ struct StartupData: Sendable {
                 certificateChainPEM: demonstration.server.certificatePEM,
                 privateKeyPEM: demonstration.server.privateKeyPEM)
         } else {
-            throw SimulatorError(.usage, "a server certificate is required")
+            throw SimulatorError(.usage, "a server certificate is required; pass --certificate and --private-key")
         }
         var configuration = TLSServerConfiguration(
             identity: identity, applicationProtocols: ["h2"],

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Functions that read and write complete small files.
+/// Functions that read and write complete small files, and create directories.
 enum TextFile {
     static let bytesMax = 16 << 20
 
@@ -58,7 +58,7 @@ enum TextFile {
         for part in path.split(separator: "/") {
             made += made.isEmpty || made.hasSuffix("/") ? "\(part)" : "/\(part)"
             guard mkdir(made, 0o755) == 0 || errno == EEXIST else {
-                throw failure(.cannotWrite, "cannot create the folder \(made)")
+                throw failure(.cannotWrite, "cannot create the directory \(made)")
             }
         }
     }

@@ -12,7 +12,6 @@ public struct Demonstration: Sendable {
     public static let unregisteredPrefix = "dead"
     /// Prefix of bad device tokens.
     public static let badPrefix = "bad"
-    /// Length of a day. Unregistered devices became inactive one day before the start.
     static let dayMilliseconds: Int64 = 86_400_000
 
     /// The provider's key in the format of Apple's `.p8` files.

@@ -8,7 +8,8 @@ extension Answer {
         read: { answer, members throws(InputError) in try answer.answer(members) }, write: { AnswerMembers($0) })
 }
 
-/// The JSON members of an answer in a fault. The body of the answer is a reason, or text of any content type.
+/// The JSON members of an answer in a fault. The body of the answer is empty, a reason, or text of any
+/// content type.
 struct AnswerMembers: Sendable {
     private static let bodyBytesMax = 65_536
     private static let contentTypeBytesMax = 255
@@ -60,7 +61,7 @@ extension AnswerMembers {
         var answer = Answer(status: status, retryAfterSeconds: retryAfterSeconds)
         if let reason {
             guard body == nil else { throw members.error("reason", "and body are mutually exclusive") }
-            guard contentType == nil else { throw members.error("content_type", "requires a body") }
+            guard contentType == nil else { throw members.error("reason", "and content_type are mutually exclusive") }
             answer.body = .reason(reason, timestampMilliseconds: timestampMilliseconds)
         } else {
             guard timestampMilliseconds == nil else { throw members.error("timestamp_ms", "requires a reason") }

@@ -15,7 +15,9 @@ struct ReportedFault: Sendable {
         "a fault", from: ReportedFault(fault: Fault(id: "", action: .silence)),
         [
             .member(
-                "id", \.fault.id, .faultID, "name of the fault; a new fault replaces a fault with the same `id`"),
+                "id", \.fault.id, .faultID,
+                "name of the fault; in the admin API, a new fault replaces a fault with the same `id`; default: a new "
+                    + "name"),
             .member(
                 "trigger", \.fault.trigger, .word, omitting: .request,
                 "`\"trigger\": \"connection\"` applies the fault to connections when the simulator accepts them"),
@@ -33,7 +35,7 @@ struct ReportedFault: Sendable {
             .optional(
                 "count_max", \.fault.countMax, .int(1...Fault.strikesMax),
                 "maximum number of times that the fault applies: with `skip_count` 4 and `count_max` 1, only to the "
-                    + "fifth request"),
+                    + "fifth matching request"),
             .optional(
                 "struck", \.struck, .int(0...Int.max), "in responses: the number of times that the fault has applied"),
         ],
@@ -43,7 +45,7 @@ struct ReportedFault: Sendable {
 }
 
 extension Fault {
-    /// Maximum number of requests or connections that a fault can skip or apply to.
+    /// Maximum value of ``skipCount`` and ``countMax``.
     static let strikesMax = 1_000_000_000
 
     /// The codec of a fault without `struck`. The ID is empty if the text has none.

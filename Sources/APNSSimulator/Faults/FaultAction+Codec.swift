@@ -44,7 +44,7 @@ extension FaultAction {
 }
 
 extension ValueCodec<HTTP2ErrorCode> {
-    /// The codec of an HTTP/2 error code: its name, or its number if the code has no name.
+    /// The codec of an HTTP/2 error code. Reads a name or a number. Writes the number only if the code has no name.
     static var errorCode: Self {
         Self(
             "a number or a name such as REFUSED_STREAM, CANCEL or NO_ERROR",

@@ -8,8 +8,8 @@ public enum FaultAction: Sendable, Hashable {
     case silence
     /// This answer, instead of the answer of the rules.
     case answer(Answer)
-    /// A reset of the request's stream. If the action applies to a connection, a reset of all open streams of the
-    /// connection.
+    /// A reset of the request's stream. If the action applies to a connection, a reset of the streams of all unanswered
+    /// requests on the connection.
     case resetStream(HTTP2ErrorCode)
     /// A GOAWAY on the connection.
     case goAway(FaultGoAway)
@@ -64,8 +64,8 @@ public struct FaultGoAway: Sendable, Hashable {
         /// A stream identifier: 0 or an odd number. If an earlier GOAWAY had a smaller identifier, the frame repeats
         /// the smaller identifier.
         case id(Int32)
-        /// The stream of the n-th oldest open request; the last accepted stream if fewer requests are open; for 0, a
-        /// stream before the oldest open request.
+        /// The stream of the n-th oldest open request; for 0, a stream before the oldest open request. If no such
+        /// request is open, the last accepted stream.
         case first(Int)
     }
 
@@ -74,7 +74,7 @@ public struct FaultGoAway: Sendable, Hashable {
         case drain
         /// An open connection that ignores new streams.
         case keep
-        /// A close of the connection immediately after the frame, without further answers.
+        /// A close of the connection immediately after the GOAWAY frames, without further answers.
         case close
     }
 

@@ -157,7 +157,8 @@ public struct FaultRules: Sendable {
     }
 }
 
-/// The properties of a request or a connection that faults match. The buffers are views into the request's memory.
+/// The properties of a request or a connection that faults match. The buffers are views into the memory of the request
+/// or of the client's certificate.
 public struct FaultSubject {
     public var service: Service
     public var connection: Int

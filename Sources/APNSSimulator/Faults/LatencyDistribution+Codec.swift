@@ -26,7 +26,7 @@ struct LatencyMembers: Sendable {
     static let codec = ObjectCodec(
         "a latency", from: LatencyMembers(),
         [
-            .optional("constant_ms", \.constant, milliseconds, "delay of every response"),
+            .optional("constant_ms", \.constant, milliseconds, "constant delay"),
             .optional("min_ms", \.min, milliseconds, "minimum delay; requires `max_ms`"),
             .optional("max_ms", \.max, milliseconds, "maximum delay; requires `min_ms`"),
             .optional("median_ms", \.median, milliseconds, "median delay; requires `p99_ms`"),
@@ -57,7 +57,8 @@ extension LatencyMembers {
             return .logNormal(median: median, p99: p99)
         default:
             throw members.error(
-                "a latency requires constant_ms, or min_ms <= max_ms, or median_ms <= p99_ms with an optional shape"
+                "a latency requires either constant_ms, or min_ms <= max_ms, or median_ms <= p99_ms and an optional "
+                    + "shape"
             )
         }
     }

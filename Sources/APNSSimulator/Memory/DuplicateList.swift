@@ -6,8 +6,7 @@ public struct DuplicateID: Sendable, Hashable {
     public let id: UUIDValue
     /// Number of requests with this ID, including the first.
     public internal(set) var times = 2
-    /// Number of the newest of these requests; 0 if requests are neither logged nor recorded, and no handler receives
-    /// them.
+    /// Number of the newest of these requests; 0 without a log.
     public internal(set) var number: Int
     /// Connection of the newest of these requests.
     public internal(set) var connection: Int

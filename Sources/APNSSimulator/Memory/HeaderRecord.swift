@@ -1,8 +1,8 @@
 import Glibc
 import HTTP2
 
-/// A header in the log. A record consists of one byte for the HPACK representation, two bytes for the length of the
-/// name, two bytes for the length of the value, the name, and the value.
+/// A header in the log. A record begins with one byte for the HPACK representation, two bytes for the length of the
+/// name, and two bytes for the length of the value. The name and the value follow.
 struct HeaderRecord {
     static let prefixBytes = 5
 

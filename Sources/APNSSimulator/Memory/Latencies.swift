@@ -8,9 +8,8 @@ public struct Latencies: Sendable, Hashable {
         1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000, 30_000_000_000, 60_000_000_000,
     ]
 
-    /// Number of answers in each bucket. The last bucket has no bound.
+    /// Number of answers in each bucket.
     public private(set) var counts = Array(repeating: 0, count: boundsNanoseconds.count + 1)
-    /// Sum of all latencies.
     public private(set) var sumNanoseconds = 0
 
     mutating func count(_ latency: Duration) {

@@ -3,8 +3,7 @@ import Crypto
 
 /// The newest requests, up to a limit, in two rings: one of small entries and one of bytes.
 ///
-/// Adding a request copies its bytes once. The bytes are decoded only when a client reads the log or waits for a
-/// request, or when the request is recorded or passed to a handler.
+/// Adding a request copies its bytes once, without decoding them.
 ///
 /// The type is a class, because it manages its memory itself. It is used only on the server's event loop.
 final class RequestLog {

@@ -1,6 +1,6 @@
 public import APNSProtocol
 
-/// The answer to a request, without the IDs, which the server adds.
+/// The answer to a request, without the request IDs, which the server adds.
 public struct Answer: Sendable, Hashable {
     public enum Body: Sendable, Hashable {
         /// No body, as in most successful answers.
@@ -49,7 +49,6 @@ public struct Answer: Sendable, Hashable {
         if case .reason(let reason, _) = body { reason } else { nil }
     }
 
-    /// The encoded body.
     public var bodyBytes: [UInt8] {
         switch body {
         case .none: return []

@@ -1,8 +1,7 @@
 import APNSProtocol
 
-/// The team and keys that a connection is bound to. The first request with a valid token binds the connection to the
-/// key's team, to the apps that the team has at that time, and to a scope of keys (Apple, "Establishing a token-based
-/// connection to APNs").
+/// The team, apps and keys that a connection is bound to. The first request with a valid token binds the connection
+/// (Apple, "Establishing a token-based connection to APNs").
 struct ConnectionBinding {
     private(set) var firstKey: RegisteredKey?
     /// The state's generation when the connection was bound. The connection cannot use apps that were added later.
@@ -10,7 +9,7 @@ struct ConnectionBinding {
 
     /// Admits a request with a token of this key. The first request binds the connection.
     ///
-    /// - Throws: a refusal if the connection is bound to another team or to an unrelated key.
+    /// - Throws: a refusal if the key belongs to another team, or if the rules do not allow both keys on a connection.
     mutating func admit(_ key: RegisteredKey, generation: Int, options: RuleOptions) throws(Refusal) {
         guard let firstKey else {
             firstKey = key

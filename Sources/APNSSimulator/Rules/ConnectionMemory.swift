@@ -91,8 +91,8 @@ struct ConnectionMemory {
         }
     }
 
-    /// Verifies a token and returns the ID of its key. The first valid token binds the connection, and each new token
-    /// counts toward the limit.
+    /// Verifies a token and returns the ID of its key. The first valid token binds the connection. The limit on new
+    /// tokens applies to tokens that are not cached.
     private mutating func keyID(
         ofToken text: UnsafeRawBufferPointer, state: SimulatorState, now: Now
     ) throws(Refusal) -> String {

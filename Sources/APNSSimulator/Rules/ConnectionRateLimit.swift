@@ -3,7 +3,7 @@ import EventLoop
 /// The temporary refusal of addresses that open and close connections rapidly. Apple treats rapid connects as an
 /// attack ("Establishing a connection to APNs", which gives no figures).
 struct ConnectionRateLimit {
-    /// Minimum number of requests on a connection that does not count as short.
+    /// A connection with at least this number of requests does not count as short.
     static let requestsMin = 10
     /// Maximum number of remembered addresses. Further addresses are not limited.
     static let addressesMax = 10_000
@@ -29,7 +29,7 @@ struct ConnectionRateLimit {
         return true
     }
 
-    /// Counts a connection that its client has closed, if the connection was short.
+    /// Counts an ended connection if the connection was short.
     ///
     /// - Parameters:
     ///   - lifetime: the time during which the connection was open.

@@ -1,9 +1,9 @@
 import APNSProtocol
 import EventLoop
 
-/// The limit on refusals of one connection. Too many consecutive refusals lower the connection's limit of streams, and
-/// too many refusals within a period close the connection (Apple, "Handling notification responses from APNs", which
-/// gives no figures).
+/// The limit on refusals of one connection. Too many consecutive refusals lower the connection's limit of streams. Too
+/// many refusals within a period close the connection. Apple gives no figures ("Handling notification responses from
+/// APNs").
 struct ErrorLimit {
     enum Consequence: Equatable {
         case none

@@ -243,7 +243,7 @@ struct ByteStore {
     func deallocate() { storage.deallocate() }
 }
 
-/// The request headers that the rules read. The rules ignore all other headers.
+/// The request headers that the rules read.
 enum RequestField: UInt8, CaseIterable {
     case method, path, authorization, apnsTopic, apnsPushType, apnsID, apnsExpiration, apnsPriority, apnsCollapseID
     case apnsChannelID, apnsRequestID, contentEncoding

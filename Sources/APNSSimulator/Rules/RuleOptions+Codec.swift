@@ -52,13 +52,13 @@ extension RuleOptions {
             "channel management returns the reasons of `key_scope_mix` and `key_environment`, not "
                 + "`InvalidProviderToken`"),
         .member(
-            "team_key_rotation", \.allowsTeamKeyRotation, .bool, "allows a second team-scoped key on a connection"),
+            "team_key_rotation", \.allowsTeamKeyRotation, .bool, "allows further team-scoped keys on a connection"),
     ]
 
     private static let topicFields: [ObjectField<RuleOptions>] = [
         .member(
             "foreign_topic", \.foreignTopicReason, .reason(.topicDisallowed, .badTopic, .deviceTokenNotForTopic),
-            "refusal of a topic that does not belong to the team or the key"),
+            "refusal of a topic that does not belong to the team, the key or the certificate"),
         .member(
             "wrong_suffix", \.wrongSuffixReason, .reason(.topicDisallowed, .badTopic, .deviceTokenNotForTopic),
             "refusal of a topic without the suffix of the push type"),
@@ -131,8 +131,8 @@ extension RuleOptions {
             "refusals within `errors_window_seconds` before the simulator closes the connection; null: never"),
         .member(
             "bad_device_tokens_max", \.badDeviceTokensMax, .limit(0...1_000_000_000),
-            "`BadDeviceToken` refusals within `errors_window_seconds` before the simulator closes the connection; null: "
-                + "never"),
+            "`BadDeviceToken` refusals within `errors_window_seconds` before the simulator closes the connection; "
+                + "null: never"),
         .member(
             "errors_window_seconds", \.errorsWindowSeconds, .int(1...1_000_000),
             "window of `errors_max` and `bad_device_tokens_max`"),
@@ -160,7 +160,7 @@ extension RuleOptions {
             "idle time after which all requests on a connection receive 500; null: never"),
         .member(
             "accept_no_token", \.servesWithoutToken, .bool,
-            "accepts pushes without a provider token; same as `--accept-no-token`"),
+            "accepts requests without a provider token; same as `--accept-no-token`"),
     ]
 }
 
@@ -170,7 +170,7 @@ extension ValueCodec<Int?> {
 }
 
 extension ValueCodec<Reason> {
-    /// Returns the codec of the reason of a refusal.
+    /// Returns the codec of a refusal's reason, which is one of `reasons`.
     fileprivate static func reason(_ reasons: Reason...) -> Self {
         ValueCodec<String>.word(of: reasons.map(\.text))
             .mapped(read: { text in reasons.first { $0.text == text } }, write: { $0.text })
@@ -181,7 +181,7 @@ extension ValueCodec<Reason?> {
     /// The value of a switch that refuses nothing.
     private static var accept: String { "accept" }
 
-    /// Returns the codec of the reason of a refusal; nil for no refusal.
+    /// Returns the codec of a refusal's reason, which is one of `reasons`; nil for no refusal.
     fileprivate static func refusal(_ reasons: Reason...) -> Self {
         ValueCodec<String>.word(of: reasons.map(\.text) + [accept])
             .mapped(

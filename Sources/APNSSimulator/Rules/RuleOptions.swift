@@ -37,7 +37,7 @@ public struct RuleOptions: Sendable {
         case goAway = "goaway"
     }
 
-    /// The way in which the simulator closes a connection with too many errors.
+    /// The closing of a connection with too many refusals.
     public enum ConnectionClosing: String, CaseIterable, Sendable {
         /// A close with GOAWAY and the reason.
         case goAway = "goaway"
@@ -81,9 +81,9 @@ public struct RuleOptions: Sendable {
     /// Whether channel management returns ``keyScopeReason`` and ``keyEnvironmentReason``, which Apple does not list
     /// for channel management. If false, channel management returns `InvalidProviderToken`.
     public var channelsReportKeyFaults = true
-    /// Whether a connection may use a second team-scoped key of the same team, for example after a key rotation.
+    /// Whether a connection may use further team-scoped keys of the same team, for example after a key rotation.
     public var allowsTeamKeyRotation = true
-    /// Reason for a topic that does not belong to the team or the key.
+    /// Reason for a topic that does not belong to the team, the key or the certificate.
     public var foreignTopicReason = Reason.topicDisallowed
     /// Reason for a topic without the suffix of the push type.
     public var wrongSuffixReason = Reason.topicDisallowed
@@ -140,7 +140,6 @@ public struct RuleOptions: Sendable {
     /// these refusals than of others.
     public var badDeviceTokensMax: Int? = 200
     public var errorsWindowSeconds = 60
-    /// The way in which the simulator closes a connection with too many refusals.
     public var errorsEnd = ConnectionClosing.goAway
     /// Number of connections with fewer than ten requests that an address may open and close within
     /// ``shortConnectionsWindowSeconds`` before the simulator refuses the address; nil for no limit.
@@ -151,8 +150,8 @@ public struct RuleOptions: Sendable {
     /// Maximum idle time of a connection; nil for no limit.
     public var idleSecondsMax: Int?
     public var idleEnd = IdleEnd.goAway
-    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as providers observed;
-    /// nil if idle time has no such effect.
+    /// Idle time after which all requests on a connection receive 500 `InternalServerError`, as providers observed; nil
+    /// if idle time has no such effect.
     public var staleIdleSeconds: Int?
     /// Whether requests without a provider token are accepted, for load tests.
     public var servesWithoutToken = false

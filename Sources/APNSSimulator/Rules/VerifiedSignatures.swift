@@ -1,8 +1,8 @@
 import APNSProtocol
 import Crypto
 
-/// A cache of provider tokens with valid signatures, shared by all connections. A provider sends the same token on all
-/// of its connections. The verification of a token takes longer than the rest of a push.
+/// A cache of provider tokens with valid signatures, shared by all connections. A provider usually sends the same
+/// token on all of its connections. The verification of a token takes longer than the rest of a push.
 final class VerifiedSignatures {
     /// Maximum number of tokens. A new token replaces the oldest.
     static let tokensMax = 64

@@ -8,7 +8,7 @@ struct RequestSlot {
         case arriving
         /// A complete request without an answer.
         case waiting
-        /// A request with an answer or a reset stream.
+        /// A request that was answered, or whose stream has ended.
         case answered
     }
 

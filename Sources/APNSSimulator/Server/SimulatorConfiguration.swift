@@ -1,6 +1,6 @@
 /// The configuration of a simulator, apart from its ``SimulatorState``.
 public struct SimulatorConfiguration: Sendable {
-    /// Delay of each answer after the request is complete.
+    /// Delay of an answer after the request is complete. A fault with a latency replaces the delay.
     public var answerDelay = Duration.zero
     /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated
     /// connection. If all connections are authenticated, the new connection is refused.
@@ -15,6 +15,7 @@ public struct SimulatorConfiguration: Sendable {
     public var requestSecondsMax = 30
     /// Maximum number of frames without an answered request, such as PING frames and the frames of canceled requests.
     /// The simulator closes a connection that exceeds the number. The allowance grows by 1000 each second.
+    /// Each KiB of input counts as a further frame.
     public var idleFramesMax = 20_000
     /// Maximum number of open requests of all connections. Further requests are refused.
     public var requestsOpenMax = 100_000

@@ -16,7 +16,7 @@ extension SimulatorConnection {
         }
     }
 
-    /// Sends GOAWAY, and still answers the accepted streams. Does nothing if ``end`` is set.
+    /// Sends GOAWAY, and still answers the streams up to `lastStreamID`. Does nothing if ``end`` is set.
     ///
     /// - Parameter lastStreamID: the last stream to answer; nil for all accepted streams.
     func goAway(_ code: HTTP2ErrorCode, _ debug: [UInt8], lastStreamID: Int32? = nil) {
@@ -44,8 +44,9 @@ extension SimulatorConnection {
     /// Closes the connection because it is idle.
     func endIdle() { goAway(.noError, Answer.refused(.idleTimeout).bodyBytes) }
 
-    /// Returns the answer that replaces the rules' answer if the connection is stale or was idle for too long; nil
-    /// otherwise. The connection becomes stale if it was idle for `staleIdleSeconds`.
+    /// Returns the answer that replaces the rules' answer if the connection is stale, or was idle for too long and
+    /// ``RuleOptions/idleEnd`` is `answer`; nil otherwise. The connection becomes stale if it was idle for
+    /// ``RuleOptions/staleIdleSeconds``.
     func idleAnswer(_ options: RuleOptions) -> Answer? {
         if let seconds = options.staleIdleSeconds, idle >= .seconds(seconds) { isStale = true }
         if isStale { return .refused(.internalServerError) }
@@ -55,7 +56,8 @@ extension SimulatorConnection {
         return .refused(.idleTimeout)
     }
 
-    /// Counts the connection for the rate limit of its address if the client closed it.
+    /// Counts the connection for the rate limit of its address if the client closed it, the transport failed, or TLS
+    /// failed.
     func count(_ end: ConnectionEnd, in rates: inout ConnectionRateLimit) {
         switch end {
         case .client, .lost, .tls:

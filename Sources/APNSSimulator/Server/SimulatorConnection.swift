@@ -9,7 +9,6 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// Number of the connection, from 1, in the order in which connections are accepted.
     let number: Int
     let acceptedAt: MonotonicTime
-    /// The client's address.
     let peerAddress: [UInt8]
     /// The data that the rules keep for the connection.
     var memory: ConnectionMemory
@@ -39,7 +38,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
     var resumeTimer: TimerToken?
-    /// The time at which the last open stream ended; before that, the time at which the connection was accepted.
+    /// The time at which the last open stream ended. Before the first stream, the time at which the connection was
+    /// accepted.
     private(set) var idleFrom: MonotonicTime
     /// Time without streams before the stream of the newest complete request.
     private(set) var idle = Duration.zero
@@ -92,7 +92,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         if change.initialWindowBytes != .keep { isExcused = true }
         switch changedSettings.maxConcurrentStreams {
         case .keep: break
-        // Without the setting, a client has no limit.
+        // If the first SETTINGS frame lacks the setting, the client has no limit.
         case .omit: gate.limit = .max
         case .value(let limit): gate.limit = Int(limit)
         }
@@ -277,13 +277,12 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         }
     }
 
-    /// Sets the ticket of a stream's delayed answer.
     func setTicket(_ ticket: AnswerTicket, of stream: HTTP2Stream) {
         guard serves(stream) else { return }
         slots[stream.slot].ticket = ticket
     }
 
-    /// Sends the response to a request. Does nothing if its stream has ended.
+    /// Sends the response to a request. Does nothing if the stream has ended or ``isOver`` is set.
     func send(_ response: PlannedResponse, _ stream: HTTP2Stream) {
         guard let session, !isOver, serves(stream), slots[stream.slot].isWaiting else { return }
         switch response {

@@ -4,7 +4,8 @@ extension SimulatorServer {
     /// Maximum seconds by which an idle connection is closed late. One timer serves all connections.
     private static let idleLatenessSecondsMax = 1
 
-    /// Closes connections that are idle for too long, and schedules the next check.
+    /// Sends GOAWAY on connections that are idle for too long, and schedules the next check. Only
+    /// cancels the timer if the rules do not close idle connections.
     func watchIdle() {
         if let idleTimer { loop.cancel(idleTimer) }
         idleTimer = nil

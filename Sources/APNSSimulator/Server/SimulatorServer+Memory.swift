@@ -2,7 +2,8 @@ import EventLoop
 import HTTP2
 
 extension SimulatorServer {
-    /// Counts the ID of a request and logs the request. Returns its number in the log; 0 if it was not logged.
+    /// Counts the ID of a request and logs the request. Returns the request's number in the log; 0 if the request was
+    /// not logged.
     func remember(
         _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, _ struck: FaultedRequest
     ) -> Int {

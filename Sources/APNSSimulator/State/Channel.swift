@@ -2,7 +2,7 @@ public import APNSProtocol
 
 /// A channel that Live Activities follow (Apple, "Sending channel management requests to APNs").
 public struct Channel: Sendable, Hashable {
-    /// The policy for the storage of broadcasts for offline devices. A channel keeps its policy from its creation.
+    /// The policy for the storage of broadcasts for offline devices.
     public enum StoragePolicy: Int, Sendable, CaseIterable {
         /// No storage. Broadcasts must have `apns-expiration: 0`.
         case none = 0

@@ -96,7 +96,7 @@ extension ValueCodec<String> {
         "a bundle ID: at most \(HeaderForm.topicBytesMax) letters, digits, periods, hyphens or underscores"
     }
 
-    /// The codec of a bundle ID, or of a topic in its place, as for `mdm`.
+    /// The codec of a bundle ID, or of an `mdm` topic.
     static var bundleID: Self { text(1...HeaderForm.topicBytesMax).checked(bundleIDForm, isBundleID) }
 
     @Sendable static func isBundleID(_ text: String) -> Bool {

@@ -15,7 +15,8 @@ struct StateFile {
         try read(try TextFile.read(path))
     }
 
-    /// Parses `text` as the file's content. Reads the files that the text names, relative to the file's directory.
+    /// Parses `text` as the file's content. Reads the files that the text names. Relative paths start at
+    /// the state file's directory.
     func read(_ text: [UInt8]) throws(SimulatorError) -> StateDocument {
         let yaml = try SimulatorError.converting(.badInput) { () throws(YAMLError) in
             try YAMLDocument(text, file: path)

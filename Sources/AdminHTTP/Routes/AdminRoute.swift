@@ -5,10 +5,9 @@ public struct AdminRoute {
     public let path: String
     /// The names that the query may contain.
     public let query: [String]
-    /// A short description.
     public let help: String
 
-    /// Whether errors for unknown paths list the route. Files of a page are not listed.
+    /// Whether errors for unknown paths list the route.
     public let isListed: Bool
 
     let segments: [Substring]

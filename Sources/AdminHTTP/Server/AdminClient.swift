@@ -68,8 +68,8 @@ final class AdminClient {
         schedule(seconds: server.configuration.transferSecondsMax)
     }
 
-    /// Records that the request has arrived. Until the answer is queued, the server closes the connection for another
-    /// client only if every other connection that it may close is also owed an answer.
+    /// Records that the request has arrived. Until the answer is queued, the server prefers other connections when it
+    /// closes a connection to make room.
     func requestArrived() { isOwedAnswer = true }
 
     /// Records that the answer is queued. From now on, the connection counts as waiting for its client, which has to

@@ -171,13 +171,12 @@ extension AdminResponse {
     /// The refusal of a request whose length is ambiguous. The next bytes may not be the start of another request, so
     /// the connection closes after the answer.
     fileprivate static let ambiguousLength: AdminResponse = {
-        var response = AdminResponse.error(400, "send one Content-Length or one Transfer-Encoding, not several")
+        var response = AdminResponse.error(400, "send only one Content-Length or Transfer-Encoding header")
         response.headers = [("Connection", "close")]
         return response
     }()
 
-    /// Headers that restrict browsers: no caching, no content of other origins, no display in a frame, no use by pages
-    /// of other origins, no referrer, and no guess of the content type.
+    /// Headers that restrict browsers: caching, other origins, frames, forms, referrers and guessed content types.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

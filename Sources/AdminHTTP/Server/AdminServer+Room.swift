@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Room for new connections. A new client always gets a connection. Probes and attackers may share an address, so no
-/// address is refused.
+/// Room for new connections. At a limit, a new connection displaces another connection. Probes and attackers may share
+/// an address, so no address is refused.
 extension AdminServer {
     /// Closes a connection of `host` or of any host if a new connection would exceed a limit.
     func makeRoom(for host: PeerHost?) {

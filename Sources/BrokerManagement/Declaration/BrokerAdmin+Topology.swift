@@ -14,8 +14,8 @@ extension BrokerAdmin {
         case withBrokersDeliveryLimit
     }
 
-    /// Declares a queue. Accepts an existing queue without the argument that turns off the broker's delivery limit:
-    /// queues that earlier versions of Martlet declared have a policy instead.
+    /// Declares a queue. Accepts an existing queue without the argument that turns off the broker's delivery limit.
+    /// Earlier versions of Martlet declared such queues and set a policy instead.
     @discardableResult
     func declare(_ queue: Topology.Queue) async throws(AMQPError) -> DeclaredQueue {
         do throws(AMQPError) {
@@ -74,8 +74,8 @@ extension FieldTable {
 }
 
 extension BrokerVersion {
-    /// Reads the version from the properties that a broker sends at login. Returns nil if the broker is not RabbitMQ or
-    /// the version is malformed.
+    /// Reads the version from the properties that a broker sends before the login. Returns nil if the broker is not
+    /// RabbitMQ or the version is malformed.
     public init?(_ serverProperties: FieldTable) {
         guard serverProperties["product"]?.stringValue == "RabbitMQ",
             let text = serverProperties["version"]?.stringValue

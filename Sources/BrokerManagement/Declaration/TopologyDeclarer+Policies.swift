@@ -3,9 +3,9 @@ import BrokerTopology
 
 /// Policies, which AMQP can neither show nor set.
 extension TopologyDeclarer {
-    /// Sets the policies that the broker's version needs. Call this function after `declare`. Skips a missing policy
-    /// that no queue needs. RabbitMQ applies only one policy to a queue, so an unneeded policy could displace an
-    /// operator's policy.
+    /// Sets the policies that the broker's version needs. Call this function after `declare`. Does nothing if the
+    /// version is unknown. Skips a missing policy that no queue needs. RabbitMQ applies only one policy to a queue, so
+    /// an unneeded policy could displace an operator's policy.
     ///
     /// - Parameter management: nil if the configuration has no `amqp.management_url`.
     /// - Returns: the number of policies that could not be set.
@@ -29,9 +29,9 @@ extension TopologyDeclarer {
         let command = RabbitmqctlScript.command(policy, virtualHost: advice.virtualHost)
         guard let management, let snapshot else {
             return .failed(
-                "cannot set the policy without amqp.management_url, and without the policy, RabbitMQ \(version) removes "
-                    + "messages that were requeued \(DeliveryLimit.standard) times from "
-                    + "\(limited.joined(separator: ", ")): run \(command), then martlet topology apply --without-policies"
+                "cannot set the policy without amqp.management_url, and without the policy, RabbitMQ \(version) "
+                    + "removes messages from \(limited.joined(separator: ", ")) after \(DeliveryLimit.standard) "
+                    + "requeues: run \(command), then martlet topology apply --without-policies"
             )
         }
         let existing = snapshot.policies[policy.name]

@@ -168,7 +168,8 @@ extension TopologyDeclarer {
         }
         guard !topology.bindings.contains(binding) else {
             failures += 1
-            return report(Step(subject: binding.removalText, result: .failed("this configuration needs the binding")))
+            let reason = "this configuration needs the binding; omit this --former option"
+            return report(Step(subject: binding.removalText, result: .failed(reason)))
         }
         try await unbind(binding)
     }

@@ -1,8 +1,8 @@
 public import AMQP
 public import BrokerTopology
 
-/// The depths, consumers and limits of the queues on which delivery depends. Faults are queues whose requests have no
-/// consumer, and full queues that refuse messages.
+/// The depths, consumers and limits of the queues on which delivery depends. Faults are queues whose requests or
+/// commands have no consumer, and full queues that refuse messages.
 public struct QueueConditions: Sendable {
     /// A condition that stops delivery at one queue.
     public struct Fault: Equatable, Sendable {
@@ -48,7 +48,7 @@ public struct QueueConditions: Sendable {
             let wait = status.messages == 1 ? "1 \(message) waits" : "\(status.messages) \(message)s wait"
             return Fault(
                 queue: queue, text: "\(wait) and no worker consumes",
-                remedy: "start a worker: martlet worker; if a worker runs, for the reason, run: martlet status")
+                remedy: "start a worker: martlet worker; if a worker runs, show its status: martlet status")
         }
     }
 

@@ -36,7 +36,6 @@ public final class ManagementClient {
     var place: String { base.place }
 
     struct Overview {
-        /// The broker's version.
         let version: String
         /// The time of the broker's clock, in seconds since 1970; nil if the answer has no date.
         let unixSeconds: Int64?

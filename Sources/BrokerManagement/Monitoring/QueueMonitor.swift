@@ -43,7 +43,7 @@ public final class QueueMonitor {
     /// The age of `latest` in seconds; nil before the first refresh and after the loss of the connection.
     public var secondsOld: Int? { readAt.map { Int($0.duration(to: loop.now.monotonic).components.seconds) } }
 
-    /// Refreshes the statuses until `close`. Returns at once if the monitor is already closed.
+    /// Refreshes the statuses until `close`. Returns immediately if the monitor is already closed.
     public func run() async {
         guard !isClosed else { return }
         admin.start()

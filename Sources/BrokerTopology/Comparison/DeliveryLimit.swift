@@ -38,7 +38,6 @@ public enum DeliveryLimit: Equatable, Sendable {
         }
     }
 
-    /// Returns the setting that determines the limit.
     static func source(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> Source {
         guard queue.argumentLimit != nil || queue.policyLimit != nil else { return .broker }
         return queue.argumentLimit == value(queue, version) ? .argument : .policy
@@ -60,7 +59,7 @@ public enum DeliveryLimit: Equatable, Sendable {
         case .finite(let count):
             "RabbitMQ \(version) removes a message that was requeued \(count) times"
                 + Self.cause(queue, version)
-        case .atOnce: "x-delivery-limit -1 makes RabbitMQ \(version) drop requeued messages"
+        case .atOnce: "a negative delivery limit makes RabbitMQ \(version) drop requeued messages"
         }
     }
 

@@ -30,7 +30,7 @@ public struct TopologyAdvice: Sendable {
     /// Returns the remedy for an exchange of another type or with other arguments.
     public func migrate(exchange: String) -> String {
         "a broker cannot change an existing exchange: stop the publishers, delete the exchange, \(Self.apply) again, "
-            + "then restore the other bindings of the exchange"
+            + "then restore the other bindings of the exchange and start the publishers"
     }
 
     /// Returns the command that sets the bounds of a result queue. Only an operator runs the command, because other

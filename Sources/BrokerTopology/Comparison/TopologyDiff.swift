@@ -10,7 +10,7 @@ public struct TopologyDiff {
         self.advice = advice
     }
 
-    /// The findings, in the order of the topology.
+    /// The findings about the plugin, exchanges, queues, bindings, policies and delivery limits, in this order.
     public var findings: [TopologyFinding] {
         plugin + topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding)
             + unwantedBindings
@@ -61,11 +61,11 @@ public struct TopologyDiff {
         }
         return TopologyFinding(
             subject: subject, state: .differs,
-            advice: "\(text): the queue can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
+            advice: "\(text): the queue lacks a bound; \(advice.bound(queue: wanted.name, topology.results))")
     }
 
-    /// Returns the arguments of a queue without the argument that turns off the delivery limit. From RabbitMQ 4.0 on,
-    /// new queues have this argument, but queues of earlier versions of Martlet do not.
+    /// Returns the arguments of a queue. From RabbitMQ 4.0 on, omits an argument that turns off the delivery limit if
+    /// the queue is unlimited in the topology. Queues of earlier versions of Martlet lack the argument.
     private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
         guard snapshot.version?.limitsDeliveries == true, topology.unlimitedQueues.contains(queue) else {
             return arguments
@@ -123,8 +123,8 @@ public struct TopologyDiff {
         }
     }
 
-    /// Findings about unknown limits, and about limits that a foreign policy sets or leaves at the broker's default. A
-    /// limit that an argument sets is part of the finding about the queue instead.
+    /// Findings about unknown limits, about limits that a policy sets, and about default limits if another policy
+    /// overrides the topology's policy. A limit that an argument sets is part of the finding about the queue instead.
     private var deliveryLimits: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         return snapshot.limitedQueues(of: topology).compactMap { name in
@@ -150,7 +150,6 @@ public struct TopologyDiff {
         ]
     }
 
-    /// Returns the arguments as text, by name.
     private static func texts(_ arguments: [Topology.Argument]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.value.plainText) })
     }

@@ -12,7 +12,7 @@ public struct TopologyFinding: Sendable, Equatable {
     /// The part, such as `queue push.requests`.
     public var subject: String
     public var state: State
-    /// A problem with its remedy, or a note about a harmless difference; empty if there is neither.
+    /// An explanation, a remedy, or both; empty if the part needs neither.
     public var advice: String
 
     public init(subject: String, state: State, advice: String = "") {

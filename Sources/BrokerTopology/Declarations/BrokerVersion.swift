@@ -8,8 +8,8 @@ public struct BrokerVersion: Sendable, Hashable, Comparable, CustomStringConvert
         self.minor = minor
     }
 
-    /// Parses a version such as `4.0`, `3.10.8` or `4.3.0-rc.1`. Returns nil if the text does not begin with two
-    /// numbers.
+    /// Parses a version such as `4.0`, `3.10.8` or `4.3.0-rc.1`. Returns nil if one of the first two parts is missing
+    /// or not a nonnegative integer.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, let major = Int(parts[0]), let minor = Int(parts[1]), major >= 0, minor >= 0 else {
@@ -18,7 +18,7 @@ public struct BrokerVersion: Sendable, Hashable, Comparable, CustomStringConvert
         self.init(major, minor)
     }
 
-    /// Whether quorum queues, by default, drop or dead-letter a message that was requeued 20 times
+    /// Whether quorum queues, by default, drop or dead-letter a message that was requeued more than 20 times
     /// (https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling).
     public var limitsDeliveries: Bool { self >= BrokerVersion(4, 0) }
 

@@ -1,14 +1,14 @@
-/// The queues other than request queues and wait queues. The properties of a case determine its declaration,
-/// policies, permissions and checks.
+/// The queues other than request queues, their shards and wait queues. The properties of a case determine its
+/// declaration, policies, permissions and checks.
 ///
-/// The name is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
+/// The name of a queue is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
 public enum FixedQueue: String, CaseIterable, Sendable {
     case quarantine, results, channels, registrations, expired, dead, unrouted
 
     private var properties: Properties {
         switch self {
-        // Only one worker at a time consumes the queue, with a prefetch of 1, so a request that crashes workers affects
-        // no other request.
+        // Only one consumer at a time is active, with a prefetch of 1. When a worker crashes, at most one quarantined
+        // request is therefore unacknowledged.
         case .quarantine:
             Properties(
                 contents: .requests, deadLetters: .toSortExchange,
@@ -95,7 +95,7 @@ extension Topology {
     /// Whether workers store device registrations, and publish a request for each device of a user.
     public var hasRegistrations: Bool { fixedQueues.contains(.registrations) }
 
-    /// Queues without which a worker does not start.
+    /// Queues that a worker needs; see ``FixedQueue/isRequired``.
     public var requiredQueues: [String] {
         let others = fixedQueues.filter { !$0.isRequired }.map(names.name)
         return queues.map(\.name).filter { !others.contains($0) }

@@ -3,7 +3,7 @@
 public struct ResultsRetention: Sendable, Hashable {
     /// Whether a queue receives every result. Otherwise, consumers bind their own queues.
     public var hasQueue: Bool
-    /// The age at which the broker drops results; at least 1.
+    /// The age at which the broker drops results, in seconds; at least 1.
     public var ageSecondsMax: Int
     /// The number of results beyond which the broker drops the oldest; at least 1.
     public var lengthMax: Int

@@ -72,7 +72,7 @@ extension Topology {
         /// The binding that exists only during the steps.
         public var temporaryBinding: Binding { inRing(queue) }
 
-        /// The current routing key, then the key of a single request queue.
+        /// The current routing key, then the key of a single request queue if that key differs.
         private var keys: [String] { routingKey == Topology.everyKey ? [routingKey] : [routingKey, Topology.everyKey] }
 
         private var queueBindings: [Binding] {
@@ -86,14 +86,14 @@ extension Topology {
         }
 
         /// Returns the binding of a queue to the consistent-hash exchange. The binding key of such an exchange is a
-        /// weight, which is the number of places in the hash ring.
+        /// weight: the queue's number of buckets in the hash ring.
         private func inRing(_ queue: String) -> Binding {
             Binding(queue: queue, exchange: exchange, routingKey: "1")
         }
     }
 
-    /// Returns one exchange for each divided queue. The exchange hashes the message ID, so all duplicates of a
-    /// request reach the same shard.
+    /// Returns one exchange for each divided queue. The exchange hashes the message ID, so requests with the same
+    /// message ID reach the same shard.
     static func shardsExchanges(_ names: TopologyNames) -> [Exchange] {
         names.requestQueues.filter { names.shardCounts[$0] != nil }.map { queue in
             Exchange(

@@ -11,7 +11,7 @@ extension Topology {
         public let arguments: [Argument]
     }
 
-    /// A durable quorum queue. A broker with a single node also has quorum queues.
+    /// A durable quorum queue.
     public struct Queue: Sendable, Hashable {
         public let name: String
         public let arguments: [Argument]

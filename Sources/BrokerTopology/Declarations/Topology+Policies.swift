@@ -12,8 +12,8 @@ extension Topology {
 
     /// Returns the queues with the arguments of a new declaration at a broker.
     ///
-    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit.
-    /// With this argument, earlier versions discard a message when it is first requeued.
+    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no default
+    /// limit. With this argument, they discard a message when the message is first requeued.
     ///
     /// - Parameter version: nil if unknown.
     public func queues(at version: BrokerVersion?) -> [Queue] {
@@ -27,9 +27,9 @@ extension Topology {
 
     /// Returns the policies that turn off the delivery limit of existing queues, to which the argument cannot be added.
     ///
-    /// Workers count deliveries themselves, and move a request to the quarantine after repeated crashes. Commands
-    /// requeue the dead letters that they read. A limit of the broker would dead-letter the request without a result,
-    /// and drop the dead letter. Versions before 4.0 have no limit and refuse a policy with the value -1.
+    /// Workers move a request to the quarantine after repeated failed deliveries, and commands requeue the dead letters
+    /// that they read. A limit of the broker would dead-letter the request without a result, and drop the dead letter.
+    /// Versions before 4.0 have no default limit and refuse a policy with the value -1.
     public func policies(of version: BrokerVersion) -> [Policy] {
         guard version.limitsDeliveries else { return [] }
         let patterns =
@@ -41,7 +41,7 @@ extension Topology {
         ]
     }
 
-    /// Queues from which a delivery limit of the broker would silently remove messages.
+    /// Queues whose delivery limit the declarations turn off.
     public var unlimitedQueues: [String] { names.requestQueuesAndShards + unlimitedFixedQueues }
 
     private var unlimitedFixedQueues: [String] { fixedQueues(of: .requests, .commands, .deadLetters) }
@@ -64,7 +64,7 @@ extension Topology.Queue {
     /// Whether an argument turns off the broker's limit.
     public var hasNoDeliveryLimit: Bool { arguments.contains(Self.noDeliveryLimit) }
 
-    /// The queue without the argument that turns off the delivery limit, as earlier versions declared it.
+    /// The queue without the argument that turns off the delivery limit, as earlier versions of Martlet declared it.
     public var withBrokersDeliveryLimit: Self {
         Self(name: name, arguments: arguments.filter { $0 != Self.noDeliveryLimit })
     }

@@ -16,7 +16,7 @@ public struct Topology: Sendable, Equatable {
     /// Bindings of other configurations or earlier versions that this configuration cannot have:
     ///
     /// - The binding of a single request queue, if this configuration has several request queues. With this binding,
-    ///   a request would reach two queues and be pushed twice.
+    ///   a request would reach two queues.
     /// - The ``Sharding/formerBindings`` of divided request queues.
     /// - The binding of a result queue that the configuration disables.
     /// - The binding that caused each expired request to become a dead letter, too.
@@ -78,7 +78,7 @@ public struct Topology: Sendable, Equatable {
 
 /// Exchanges and queues.
 extension Topology {
-    /// Returns all exchanges except those of wait queues.
+    /// Returns all exchanges except those of registrations and wait queues.
     private static func exchanges(_ names: TopologyNames) -> [Exchange] {
         [
             Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
@@ -129,14 +129,14 @@ extension Topology {
 
 /// Bindings.
 extension Topology {
-    /// Returns all bindings except those of request queues and wait queues.
+    /// Returns all bindings except those of request queues, shards, registrations and wait queues.
     private static func bindings(_ names: TopologyNames, _ results: ResultsRetention) -> [Binding] {
         [Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")]
             + (results.hasQueue ? [everyResult(names)] : []) + [
                 Binding(queue: names.deadQueue, exchange: names.deadExchange, routingKey: "dead.#"),
                 Binding(queue: names.deadQueue, exchange: names.otherDeadLettersExchange, routingKey: ""),
-                // A headers exchange can match `x-first-death-reason`, but not `x-death`. A request that waited has
-                // this header from its wait queue, so workers decide by `x-death`.
+                // A headers exchange can match `x-first-death-reason`, but not `x-death`. The reason is also `expired`
+                // if the request has waited in a wait queue, so workers decide by `x-death`.
                 Binding(
                     queue: names.expiredQueue, exchange: names.deadLetterSortExchange, routingKey: "",
                     arguments: [.text("x-match", "all-with-x"), .text("x-first-death-reason", "expired")]),

@@ -22,7 +22,7 @@ public enum RabbitmqctlScript {
             #"trap 'rm -f "$definitions"' EXIT"#,
             #"cat > "$definitions" << 'END'"#,
             "\(definitions)END",
-            "# Run by root, rabbitmqctl reads the file as the user rabbitmq.",
+            "# If root runs rabbitmqctl, rabbitmqctl reads the file as the user rabbitmq.",
             #"chmod a+r "$definitions""#,
             "# Import from a file: RabbitMQ 4.0.5 waits forever for standard input (rabbitmq-server#13157).",
             #"rabbitmqctl import_definitions --format json "$definitions""#,

@@ -23,7 +23,8 @@ public struct TopologyNames: Sendable, Hashable {
     /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as oversized messages,
     /// and messages that expired in a queue.
     public let brokerDeadLettersExchange: String
-    /// A headers exchange that routes expired messages to `expiredQueue` and all others to `otherDeadLettersExchange`.
+    /// A headers exchange that routes messages with the header `x-first-death-reason: expired` to `expiredQueue`, and
+    /// all others to `otherDeadLettersExchange`.
     public let deadLetterSortExchange: String
     /// A fanout exchange for the broker's other dead letters. It leads to `deadQueue`.
     public let otherDeadLettersExchange: String
@@ -41,7 +42,7 @@ public struct TopologyNames: Sendable, Hashable {
     public let registrationsExchange: String
     /// The queue that receives every command about device registrations.
     public let registrationsQueue: String
-    /// The first part of the names of wait queues and of the exchanges that lead to them: `push.wait.`.
+    /// The first part of the names of wait queues and of the exchanges that lead to them, such as `push.wait.`.
     public let waitQueuePrefix: String
 
     public static let brokerDeadLettersSuffix = ".dlx"

@@ -7,7 +7,7 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
     /// The delay in the largest unit that divides it: `30s`, `2m`, `1h`.
     public let label: String
 
-    /// The longest delay, which is one day. An older notification is obsolete.
+    /// The longest delay: one day.
     public static let secondsMax = 86_400
 
     /// The number of wait queues of one delay. The times to live in these queues differ slightly. For a wait without

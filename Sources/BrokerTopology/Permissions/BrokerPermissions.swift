@@ -32,8 +32,8 @@ public struct BrokerPermissions: Sendable, Equatable {
             write: Topology.anyOf([Topology.escaped(names.requestsExchange)]))
     }
 
-    /// Returns the permissions of a client that registers devices. Producers of requests do not have them: a client
-    /// that may register devices can redirect a user's notifications.
+    /// Returns the permissions of a client that registers devices. Producers of requests do not have these permissions,
+    /// because a client that may register devices can redirect a user's notifications.
     private static func registrar(_ names: TopologyNames) -> BrokerPermissions {
         BrokerPermissions(
             user: "martlet-registrar",
@@ -49,7 +49,7 @@ public struct BrokerPermissions: Sendable, Equatable {
 
     /// Returns the permissions of an operator's commands. Commands return requests to their queue through the default
     /// exchange, and unrouted results to their queue through the exchange for unrouted results. `martlet watch` and
-    /// `martlet unrouted replay` bind their own queue to an exchange, which requires the permission to read from it.
+    /// `martlet unrouted replay` bind their own queue to an exchange, which requires read permission for the exchange.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own = Topology.escaped(names.watchQueuePrefix) + ".*"

@@ -2,7 +2,7 @@
 #define MARTLET_CCURL_H
 
 // Include the header only for types and constants. Call libcurl only through the functions below, since no program
-// links it.
+// links libcurl.
 #include <curl/curl.h>
 
 // Loads and initializes libcurl. Returns NULL, or an error message. After an error, no other function may be called.

@@ -1,4 +1,4 @@
-/// A script for bash's programmable completion (bash 4.4 or later).
+/// A script for bash's programmable completion.
 struct BashCompletion {
     private let program: Program
     private let commands: [CommandSyntax]
@@ -47,7 +47,7 @@ struct BashCompletion {
         """
     }
 
-    /// Cases for the first word, the second word of a command, and the program's options.
+    /// Cases for the second word of a command, the topic of `help`, values of program options, and the first word.
     private var firstWords: String {
         let groups = commands.groups
         let words = groups.map(\.first) + ["help"] + program.standardOptions.map(\.flag)

@@ -62,7 +62,7 @@ struct HelpText: Sendable {
             """ + (command.path.isEmpty ? "\n\(surroundings)" : "")
     }
 
-    /// Returns the words of the usage line. Options in several sections are too many to list.
+    /// Returns the words of the usage line. If the options have several sections, the line contains `[options]` instead.
     private func usage(_ command: CommandSyntax) -> [String] {
         let shown = command.sections.flatMap(\.shownOptions)
         let options =
@@ -93,7 +93,7 @@ struct HelpText: Sendable {
         text.split { $0 == " " || $0 == "\n" }.map { String($0) }
     }
 
-    /// Returns the width of the column of names.
+    /// Returns the length of the longest name of at most ``nameColumnsMax`` columns; 0 if all names are longer.
     private static func nameColumns(_ names: [String]) -> Int {
         names.map(\.count).filter { $0 <= nameColumnsMax }.max() ?? 0
     }

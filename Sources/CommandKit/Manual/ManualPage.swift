@@ -1,4 +1,4 @@
-/// The manual pages in roff for man(7), which are generated from the syntax and texts of `--help`.
+/// The manual pages in roff with the macros of man(7), generated from the syntax and texts of `--help`.
 struct ManualPage {
     let program: Program
 

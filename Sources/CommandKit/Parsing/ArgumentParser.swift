@@ -110,7 +110,7 @@ struct ArgumentParser: Sendable {
         return arguments[..<place] + [word] + arguments[(place + 1)...]
     }
 
-    /// Returns whether the first word is `help`. Only programs with several commands have this word.
+    /// Returns whether the program has several commands and the first word is `help`.
     private func requestsHelp(_ arguments: [String]) -> Bool {
         program.onlyCommand == nil && arguments.first == "help"
     }

@@ -20,7 +20,6 @@ package struct Terminal: Sendable {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Whether the output is a terminal.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Size of a terminal in characters.
@@ -63,7 +62,7 @@ package struct Terminal: Sendable {
         return writeAll(text)
     }
 
-    /// Writes a line that the next output replaces. The output must be a terminal.
+    /// Writes a line that the next output to a terminal replaces. The output must be a terminal.
     package func passing(_ text: String) {
         writeAll("\r\(text)\u{1B}[K")
         Self.hasPassingLine.store(true, ordering: .relaxed)

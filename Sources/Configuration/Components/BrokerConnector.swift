@@ -44,7 +44,7 @@ package struct BrokerConnector: Sendable {
 
     package var virtualHost: String { connection.virtualHost }
 
-    /// The AMQP user of the connection; nil if the broker may derive the user from a certificate, or if the name is
+    /// The AMQP user of the connection. nil if the broker may derive the user from a certificate, or if the name is
     /// empty or too long for a message property.
     package var user: String? { connection.userID }
 

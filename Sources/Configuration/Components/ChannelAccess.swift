@@ -67,7 +67,9 @@ package struct ChannelPlace: Sendable {
         }
         let environment = environment ?? app.environment
         guard let credential = app.credentials[environment]?[.broadcast] else {
-            throw ChannelAccess.Failure(message: "no key or certificate for \(bundleID) in \(environment.rawValue)")
+            throw ChannelAccess.Failure(
+                message: "no key or certificate for \(bundleID) in \(environment.rawValue); "
+                    + "add one to apns.keys or apns.certificates")
         }
         guard let endpoint = configuration.apns.server(of: environment).channelEndpoint else {
             throw ChannelAccess.Failure(

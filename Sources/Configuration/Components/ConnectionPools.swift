@@ -53,7 +53,7 @@ package struct ConnectionPools {
 }
 
 extension WorkerConfiguration.APNs {
-    /// Returns the credential with this name, and its client certificate; nil instead of a certificate for a key.
+    /// Returns the credential with this name, and its client certificate. For a key, the certificate is nil.
     ///
     /// - Throws: if no credential of this name is configured, or a configured key or certificate is invalid.
     package func credential(_ name: Credential.Name) throws(CryptoError) -> (Credential, TLSIdentity?) {

@@ -11,7 +11,6 @@ import Glibc
 package struct WorkerComponents: Sendable {
     package let configuration: WorkerConfiguration
     package let lane: LaneConfiguration
-    /// The connectors of each lane.
     package let laneConnectors: [LaneConnectors]
     package let brokerConnector: BrokerConnector
     /// The signing keys of provider tokens.
@@ -45,7 +44,6 @@ package struct WorkerComponents: Sendable {
         self.lane = lane
     }
 
-    /// The exchanges and queues that lanes need.
     package var topology: Topology { configuration.topology }
 
     /// Returns the payload schemas of the apps, compiled from another version of the schema files.

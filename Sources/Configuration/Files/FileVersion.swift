@@ -1,6 +1,6 @@
 import Glibc
 
-/// Properties that change with the content of a file. For a missing file, all numbers are 0.
+/// Properties that change with the content of a file. For a missing or inaccessible file, all numbers are 0.
 package struct FileVersion: Equatable {
     private var inode: UInt = 0
     /// The path with symbolic links resolved. If a link changes to another hard link of the same file, only this path

@@ -1,7 +1,7 @@
 package import JSON
 import Text
 
-/// All mistakes of a configuration.
+/// An error that lists the mistakes in a configuration.
 package struct ConfigurationError: Error, Equatable {
     package let mistakes: [Mistake]
 

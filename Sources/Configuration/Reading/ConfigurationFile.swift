@@ -53,8 +53,8 @@ package struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
-    /// Returns the rules for requests: apps, payload schemas and limits. Reads the whole configuration if it has no
-    /// mistakes, and otherwise only the sections of these rules.
+    /// Returns the rules for requests: apps, payload schemas and the maximum message size. Reads the whole
+    /// configuration if it has no mistakes, and otherwise only the sections of these rules.
     ///
     /// On a machine without the keys and certificates, the credentials of an app may be unknown. If `apns` lists a
     /// certificate, no key, or a key whose ID does not resolve, every app then counts as served in every environment.

@@ -125,7 +125,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reads the proxy. Without a configured proxy, `HTTPS_PROXY` and `NO_PROXY` apply, as in other programs.
+    /// Reads the proxy. Without `apns.proxy`, the environment variables `HTTPS_PROXY` and `NO_PROXY` apply.
     private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> WorkerConfiguration.APNs.Proxy? {
         guard let value else {
             guard let (variable, text) = ["HTTPS_PROXY", "https_proxy"].lazy.compactMap(environment).first else {

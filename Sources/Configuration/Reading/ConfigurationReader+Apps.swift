@@ -68,8 +68,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns whether the section shows what each credential serves: the ID of each key resolves, and no certificates
-    /// are configured. Only the file of a certificate names its topics and environments.
+    /// Returns whether the section shows what each credential serves: it lists keys, each key ID resolves, and no
+    /// certificates are configured. Only the file of a certificate names its topics and environments.
     private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
         guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
         return keys.elements.allSatisfy { key($0) != nil }

@@ -132,7 +132,7 @@ struct ConfigurationReader {
         for name in broker.names.requestQueuesAndShards where broker.names.isReserved(name) {
             complain(
                 section["request_queues"] ?? section["requests_queue"] ?? section,
-                "\(name) must not be a request queue: the worker publishes to this queue")
+                "\(name) must not be a request queue: Martlet reserves this name")
         }
         complainOfShards(section, broker.names)
     }
@@ -244,7 +244,6 @@ struct ConfigurationReader {
         }
     }
 
-    /// Returns the text of the file that the value names.
     private mutating func pem(_ value: JSONValue) -> String? {
         file(value).map { String(decoding: $0, as: UTF8.self) }
     }

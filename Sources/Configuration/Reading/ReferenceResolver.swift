@@ -32,7 +32,7 @@ package struct ReferenceResolver: Sendable {
     }
 
     /// Replaces each `${NAME}` with the environment variable (`$${` is a literal `${`). Replaces a text of the form
-    /// `file:PATH` with the content of the file, without the final newline.
+    /// `file:PATH` with the content of the file, without a final line break.
     package func resolve(_ text: String) throws(Mistake) -> String {
         if text.hasPrefix("file:") {
             let path = String(text.dropFirst("file:".count))

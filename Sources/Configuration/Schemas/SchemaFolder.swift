@@ -3,8 +3,9 @@ package import JSON
 package import JSONSchema
 import Text
 
-/// A compiler of a schema file and the schemas that it refers to: named resources, and files in its folder. A schema
-/// in the folder is found by its `$id`, or by its path relative to the referring file.
+/// A compiler of a schema file and the schemas that it refers to: named resources, and files in its folder and
+/// subfolders. A reference names a file by the path relative to the referring file. For files in the folder itself, a
+/// reference may also be the `$id`.
 package struct SchemaFolder {
     /// Maximum number of files whose `$id` is read in a folder.
     static let filesMax = 1000

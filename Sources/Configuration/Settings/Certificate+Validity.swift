@@ -2,10 +2,10 @@ import APNSProtocol
 
 extension WorkerConfiguration.APNs.Certificate {
     package enum Validity {
-        /// A certificate that is not valid yet, or a slow clock of this machine.
+        /// A certificate that is not valid yet according to the machine's clock.
         case notYet
         case valid
-        /// A certificate that expires soon, which the worker logs as a warning.
+        /// A certificate that expires in at most ``warningDays``. The worker logs a warning.
         case ending
         case expired
     }

@@ -27,7 +27,7 @@ package struct WorkerConfiguration: Sendable {
     package var admin = Admin()
     /// The settings for the export of spans; nil if the worker exports no spans.
     package var tracing: Tracing?
-    /// The settings of channel commands; nil if the worker does not consume commands.
+    /// The settings of channel commands; nil if the worker consumes no channel commands.
     package var channels: Channels?
     /// The settings of device registrations; nil if the worker has no store and refuses requests to users.
     package var registrations: Registrations?
@@ -190,8 +190,8 @@ package struct WorkerConfiguration: Sendable {
             self.limits = limits
         }
 
-        /// A warning about a bundle ID that ends like a topic and is probably a topic; nil for other bundle IDs and for
-        /// pass type IDs.
+        /// A warning about a bundle ID that is probably a topic, because the bundle ID ends like a topic. nil for other
+        /// bundle IDs and for pass type IDs.
         package var warning: String? {
             let suffixes = PushType.allCases.map { "\($0.topicSuffix)" }.filter { !$0.isEmpty }
             guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {
@@ -215,7 +215,7 @@ package struct WorkerConfiguration: Sendable {
         package static let defaultEndpoint = Endpoint(host: "127.0.0.1", port: 9780)
 
         package var isEnabled = true
-        /// The TCP address; nil for ``defaultEndpoint``, or for any free port if the default port is in use.
+        /// The TCP address; nil for ``defaultEndpoint``, or for any free port if the default port is unavailable.
         package var listen: Endpoint?
         /// The path of the control socket; nil for the default path.
         package var socketPath: String?
@@ -249,7 +249,7 @@ package struct WorkerConfiguration: Sendable {
     /// quarantine and one for the queue of expired requests.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
-    /// Settings that do not prevent a start but are probably mistakes.
+    /// Warnings about settings that do not prevent a start but are probably mistakes.
     package var warnings: [String] { apns.warnings + apps.compactMap(\.warning) }
 
     package func limits(of app: App) -> PushLimits {
@@ -258,7 +258,6 @@ package struct WorkerConfiguration: Sendable {
             perSecondMax: app.limits.perSecondMax ?? limits.eachApp.perSecondMax)
     }
 
-    /// The exchanges and queues of the configuration.
     package var topology: Topology {
         Self.topology(broker, retry, results, channels, hasRegistrations: registrations != nil)
     }

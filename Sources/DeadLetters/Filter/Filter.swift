@@ -4,7 +4,8 @@
 /// filter     = all ("||" all)*
 /// all        = condition ("&&" condition)*
 /// condition  = "!" condition | "(" filter ")" | field [comparison]
-/// comparison = ("==" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "startsWith") value | "in" "[" value ("," value)* "]"
+/// comparison = ("==" | "!=" | "<" | "<=" | ">" | ">=") value | ("contains" | "startsWith") text
+///            | "in" "[" value ("," value)* "]"
 /// field      = name | "body" step* | "header" "[" text "]"
 /// step       = "." name | "[" (text | number) "]"
 /// value      = text | number | duration | "true" | "false" | "null"

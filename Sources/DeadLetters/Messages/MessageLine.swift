@@ -178,8 +178,8 @@ package enum MessageLine {
         }
     }
 
-    /// Formats a decimal as an integer with its scale, such as `1234e-2`. The conversion is unique in both directions.
-    /// Returns an empty string for values of other types.
+    /// Formats a decimal as an integer with its scale, such as `1234e-2`. Returns an empty string for values of other
+    /// types.
     package static func decimal(_ value: FieldValue) -> String {
         if case .decimal(let scale, let number) = value { "\(number)e-\(scale)" } else { "" }
     }

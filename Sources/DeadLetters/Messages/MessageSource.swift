@@ -6,7 +6,7 @@ package enum MessageSource: Equatable, Sendable {
     case deadLetters
     /// Results without a bound queue.
     case unrouted
-    /// Requests that wait for their next attempt.
+    /// Requests in wait queues.
     case waits
 
     /// The command. Its connections have the same name in RabbitMQ's management UI.
@@ -79,8 +79,8 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// Returns the exchange that routes a renewed message, with the original routing key, to the same queue; nil if the
-    /// message must be published to the queue through the default exchange.
+    /// Returns the exchange that routes a renewed message, with the original routing key, to the same queue. Returns
+    /// nil if the message must be published to the queue through the default exchange.
     func renewalExchange(_ names: TopologyNames) -> String? {
         switch self {
         case .unrouted: names.unroutedExchange

@@ -63,8 +63,8 @@ package final class DeadLetterScan {
     package private(set) var acknowledgedCount = 0
     private var arrivedCount = 0
     package private(set) var end: End?
-    /// Unacknowledged messages that the caller is publishing. The caller acknowledges a message if the broker confirms
-    /// its publish.
+    /// The number of unacknowledged messages that the caller is publishing. The caller acknowledges a message if the
+    /// broker confirms its publish.
     package var takenCount = 0
 
     package let loop: EventLoop
@@ -93,7 +93,7 @@ package final class DeadLetterScan {
     private var quietPolls = 0
     private var hasLostChannel = false
 
-    /// Whether the caller has read every message of the queue. False if other consumers may have messages.
+    /// Whether the caller has read every message that was ready at the start. False if other consumers may have some.
     package var isComplete: Bool { end == .complete && bufferStart == buffer.count && otherConsumers == 0 }
 
     /// Whether the scan ended early and requeues received, unread messages.
@@ -349,8 +349,8 @@ package final class DeadLetterScan {
         }
     }
 
-    /// Replaces messages that are at most one failed delivery below the limit: publishes each message again, then
-    /// acknowledges the old message if the broker confirms the new message. Skips oversized messages.
+    /// Publishes each message again that is at most one failed delivery below the limit. Acknowledges the old message
+    /// if the broker confirms the new message. Skips oversized messages.
     private func renewWorn() async {
         // The body of an oversized message was not kept.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {

@@ -11,8 +11,9 @@ package struct RedriveTarget: Sendable {
         self.queue = queue
     }
 
-    /// Returns the queue for a dead letter; nil if no target queue is set, the original queue is unknown or neither a
-    /// configured request queue nor the queue of registration commands, and several request queues exist.
+    /// Returns the target queue. If no target queue is set, returns the original queue, provided that it is a request
+    /// queue, a shard or the queue of registration commands. Otherwise, returns the only request queue; nil if several
+    /// exist.
     package func queue(for letter: DeadLetter) -> String? {
         if let queue { return queue }
         if let origin = letter.queue,

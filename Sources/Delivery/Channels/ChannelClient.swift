@@ -13,7 +13,7 @@ public final class ChannelClient {
     private let pool: APNSPool
     private let failure: ConnectFailure
 
-    /// Creates a client. To be called on the loop's thread.
+    /// Creates a client. Call this initializer on the loop's thread.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the pool, with the channel management host as its authority. The client

@@ -72,7 +72,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     /// The time at which `close` gives up the remaining commands; nil until `close` is called.
     private var deadline: MonotonicTime?
 
-    /// Creates a consumer. To be called on the loop's thread.
+    /// Creates a consumer. Call this initializer on the loop's thread.
     ///
     /// - Parameters:
     ///   - consuming: The connection for commands.
@@ -114,7 +114,6 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         replies.start()
     }
 
-    /// A handler that forwards deliveries and status changes to the command consumer.
     private final class CommandEvents: ConsumerHandler {
         private let commands: ChannelCommandConsumer
 
@@ -125,7 +124,6 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         override func statusChanged(_ status: BrokerStatus) { commands.logOutages() }
     }
 
-    /// A handler that forwards status changes to the command consumer, which logs outages.
     private final class BrokerEvents: SessionHandler {
         private let commands: ChannelCommandConsumer
 

@@ -25,7 +25,7 @@ package enum ChannelReply {
 
     /// Returns the body of the reply to an invalid command, which was not executed.
     ///
-    /// - Parameter command: The command; nil if it was not read, or could not be read.
+    /// - Parameter command: The command; nil if the command was not read or could not be read.
     static func body(_ violation: RequestViolation, to command: ChannelCommand?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

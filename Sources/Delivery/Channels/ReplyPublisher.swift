@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// A publisher that repeats each reply to a command until the broker confirms the reply.
+/// A publisher of replies to commands, which repeats unconfirmed publishes.
 final class ReplyPublisher {
     private let publisher: Publisher
     private let admin: BrokerAdmin

@@ -30,7 +30,7 @@ public final class DirectPush {
     private let policy = OutcomePolicy(
         schedule: RetrySchedule(attemptsMax: 1, holdSecondsMax: 0), resendsUnknown: false)
 
-    /// Creates a sender. To be called on the loop's thread.
+    /// Creates a sender. Call this initializer on the loop's thread.
     ///
     /// - Parameter connectors: One connector for each pool.
     public init(loop: EventLoop, configuration: LaneConfiguration, connectors: [ByteConnector]) {

@@ -14,8 +14,8 @@ extension SecretMixer {
     /// impossible. The secret of the mixer prevents constructed collisions.
     func deduplicationKey(id: UUIDValue, body: UnsafeRawBufferPointer) -> DeduplicationKey {
         let content = hash(body)
-        // If two ids differ in only one half, both halves of their keys must still differ: the high half selects the
-        // stripe, the low half the slot.
+        // If two ids differ in only one half, both halves of their keys must still differ. The high half selects the
+        // stripe, and the low half selects the slot.
         let low = mix(id.low, mix(id.high, content))
         return DeduplicationKey(high: mix(id.high ^ low, content &+ 1), low: low)
     }

@@ -4,8 +4,8 @@ import EventLoop
 /// The attributes of a delivery that distinguish a redelivery from a duplicate.
 struct DuplicateCandidate: Hashable {
     var channel: DuplicateMemory.Channel
-    /// The wait id of the request's last round (`Attempts.rounds`); 0 before the first round. Two publishes have the
-    /// same nonzero wait id only if the first publish lacked a confirm and was repeated.
+    /// The wait id of the request's last round (`Attempts.rounds`); 0 before the first round. If two publishes have the
+    /// same nonzero wait id, the second publish repeats the first publish.
     var waitID: UInt32 = 0
     /// The wait id before the move to the quarantine; nil unless the last round was that move.
     var waitIDBefore: UInt32?
@@ -21,9 +21,9 @@ struct DuplicateCandidate: Hashable {
     /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0
 
-    /// Returns whether the candidate can be the redelivery of the first delivery (`held`) after its channel was lost. No
-    /// other worker then received the request in between. The broker restarts its count in the quarantine, so only the
-    /// initial delivery there can be a redelivery of a delivery from before the move.
+    /// Returns whether the candidate can be the redelivery of the first delivery (`held`) after its channel was lost.
+    /// If so, no other worker received the request in between. The broker restarts its count in the quarantine, so only
+    /// the initial delivery there can be a redelivery of a delivery from before the move.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID

@@ -95,7 +95,7 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     /// Creates a memory.
     ///
-    /// - Parameter settledMax: The number of settled requests for which the memory is sized. Tests set it.
+    /// - Parameter settledMax: The number of settled requests for which the memory is sized.
     init(settledMax: Int) {
         let share = settledMax / Self.stripeCount
         stripes = (0..<Self.stripeCount).map { _ in DuplicateStripe(settledMax: share + share / 16 + 1) }
@@ -125,7 +125,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.add(channel, at: now) }
     }
 
-    /// Sizes the memory of lost channels.
+    /// Enlarges the memory of lost channels if it is too small.
     ///
     /// - Parameter channels: The number of channels that the lanes of the process have open at the same time, and may
     ///   lose in one outage.
@@ -137,7 +137,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.time(of: channel) }
     }
 
-    /// Looks up a request. Registers a first delivery, and records redeliveries and duplicates of a settled request.
+    /// Returns the state of the request of a delivery, and registers a first delivery.
     func begin(_ key: DeduplicationKey, _ candidate: DuplicateCandidate) -> Admission {
         stripe(of: key).withLock { stripe in
             switch stripe.table.find(key) {
@@ -167,10 +167,8 @@ public final class DuplicateMemory: @unchecked Sendable {
     }
 
     /// Returns the lost channel whose loss may have dropped the acknowledgment, so that the broker delivers the request
-    /// again; nil if there is no such channel.
-    ///
-    /// In doubt, returns nil, so that the candidate is a duplicate. If the request has duplicates, only a loss before
-    /// the settlement qualifies.
+    /// again; nil if there is no such channel. If the request has duplicates, only a loss before the settlement
+    /// qualifies.
     private func lost(
         _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasDuplicates: Bool
     ) -> Channel? {
@@ -223,7 +221,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }
 
-    /// Records a verdict after the broker confirmed its messages, and resumes the waiters of the request.
+    /// Records the verdict on a settled delivery, and resumes the waiters of the request.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict, now: MonotonicTime) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.settle(key, isAccepted: verdict.isAccepted, now: now)
@@ -242,7 +240,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     }
 
     private func stripe(of key: DeduplicationKey) -> DuplicateStripe {
-        // The table uses the low half of the key.
+        // The table selects slots by the low half of the key.
         stripes[Int(truncatingIfNeeded: key.high) & (Self.stripeCount - 1)]
     }
 }

@@ -1,8 +1,8 @@
 import EventLoop
 import Threads
 
-/// One share of the memory of duplicates, with the deliveries that wait for deliveries in flight. Lanes contend for the
-/// lock of a stripe only when they handle requests of the same stripe simultaneously.
+/// One share of the memory of duplicates, with the deliveries that wait for deliveries in flight. Each stripe has its
+/// own lock, so that lanes rarely contend.
 ///
 /// `@unchecked Sendable`: the content is accessed only under the lock.
 final class DuplicateStripe: @unchecked Sendable {

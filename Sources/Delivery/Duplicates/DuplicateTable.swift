@@ -2,22 +2,21 @@ import EventLoop
 
 /// The requests in flight and the last settled requests, by their deduplication key.
 ///
-/// Pure: one share of ``DuplicateMemory``, which interprets the entries. Memory is bounded: new settled requests
-/// replace the oldest settled requests.
+/// Pure. The table is one share of ``DuplicateMemory``, which interprets the entries. After `settledMax` settlements,
+/// each further settlement replaces the oldest one.
 struct DuplicateTable {
     enum Found: Equatable {
         /// An unknown request.
         case nothing
         /// A request whose first delivery is in flight.
         case delivering(Held)
-        /// A request whose first delivery was settled. `isAccepted`: whether APNs accepted the request; otherwise, the
-        /// request has another outcome or waits. `hasDuplicates`: whether duplicates of the request arrived.
+        /// A request whose first delivery was settled. `isAccepted`: whether APNs accepted the request.
+        /// `hasDuplicates`: whether duplicates of the request arrived.
         case settled(isAccepted: Bool, Held, at: MonotonicTime, hasDuplicates: Bool)
     }
 
     /// The attributes of the first delivery. With the members in this order, the size is 16 bytes.
     struct Held: Equatable {
-        /// The fingerprint of the properties.
         var fingerprint: UInt32
         var waitID: UInt32
         var channel: DuplicateMemory.Channel
@@ -77,7 +76,6 @@ struct DuplicateTable {
             word = Self.mark(of: key) << Self.markShift | Self.part(distance) | UInt32(bitPattern: index)
         }
 
-        /// Returns the slot with another distance.
         func at(distance: Int) -> Slot {
             Slot(word: word & ~(Self.distanceMax << Self.indexBits) | Self.part(distance))
         }
@@ -86,7 +84,7 @@ struct DuplicateTable {
 
         var index: Int { Int(word & (1 << Self.indexBits - 1)) }
 
-        /// The distance from the home slot. nil if the distance is too large for the slot: compute it from the key.
+        /// The distance from the home slot; nil if the distance is too large for the slot.
         var distance: Int? {
             let distance = word >> Self.indexBits & Self.distanceMax
             return distance < Self.distanceMax ? Int(distance) : nil
@@ -107,8 +105,8 @@ struct DuplicateTable {
     let settledMax: Int
     private var entries: [Entry] = []
     private var free: [Int32] = []
-    /// The indices of the settled entries, as a ring whose oldest element is at `oldest`. An index is obsolete if the
-    /// `place` of its entry differs.
+    /// The indices of the settled entries, as a ring whose oldest element is at `oldest`. An element is obsolete if the
+    /// `place` of its entry is not the element's index.
     private var order: [Int32] = []
     private var oldest = 0
     /// A hash table that uses open addressing with linear probing.
@@ -122,7 +120,7 @@ struct DuplicateTable {
         var slotCount = 1
         while slotCount < self.settledMax * 2 { slotCount *= 2 }
         slots = Array(repeating: .free, count: slotCount)
-        // Arrays that grow by doubling would use about 50 % more memory.
+        // Arrays that grow by doubling would use more memory.
         entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
         order.reserveCapacity(self.settledMax)
     }
@@ -164,7 +162,6 @@ struct DuplicateTable {
         insert(index, key)
     }
 
-    /// Records that a duplicate arrived.
     mutating func markDuplicated(_ key: DeduplicationKey) {
         if let index = index(of: key) { entries[index].state.insert(.hasDuplicates) }
     }
@@ -199,7 +196,6 @@ struct DuplicateTable {
         entries[index].place = remember(Int32(index))
     }
 
-    /// Removes a request.
     mutating func forget(_ key: DeduplicationKey) {
         guard let index = index(of: key) else { return }
         remove(index)

@@ -60,7 +60,6 @@ extension Lane {
         return report
     }
 
-    /// The result of a drain.
     public struct DrainReport: Sendable, Hashable {
         /// The number of deliveries still in flight; 0 if all deliveries ended before the deadline.
         public var unfinished: Int

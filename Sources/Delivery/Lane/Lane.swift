@@ -17,7 +17,7 @@ public actor Lane {
 
     /// The connectors of a lane.
     ///
-    /// `@unchecked Sendable`: created and used only on the lane's loop, which every connection asserts.
+    /// `@unchecked Sendable`: created and used only on the lane's loop.
     public struct Connectors: @unchecked Sendable {
         public var consumer: [ByteConnector]
         public var publisher: [ByteConnector]
@@ -68,7 +68,6 @@ public actor Lane {
     /// - Returns: false if the lane does not have the key, certificate or topic of the scope.
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool { pipeline.pause(scope, isPaused) }
 
-    /// Applies a provider token update to the pools of a key.
     public func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         for pool in pipeline.dispatcher.pools where pool.configuration.credential.name == credential {
             pool.apply(update)

@@ -3,7 +3,6 @@ public import APNS
 public import BrokerTopology
 import EventLoop
 
-/// The configuration of a lane.
 public struct LaneConfiguration: Sendable {
     /// The prefetch of the quarantine. The quarantine delivers one request at a time, so that a request that crashes
     /// workers affects no other request in the quarantine.
@@ -25,10 +24,9 @@ public struct LaneConfiguration: Sendable {
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
     public var apps: AppDirectory
-    /// The payload schemas of `apps`.
     public var payloadSchemas = PayloadSchemas()
-    /// Whether the worker stores device registrations. The lane then accepts requests to users, and publishes a command
-    /// for each device token that APNs refuses.
+    /// Whether the worker stores device registrations. The lane then accepts requests to users, and publishes commands
+    /// about device tokens that APNs refuses.
     public var hasRegistrations = false
     /// The configurations of the connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]

@@ -8,7 +8,7 @@ public final class LaneCounters: Sendable {
     public let registry: MetricsRegistry
     /// Deliveries that an open breaker or a pause held.
     public let held: Counter
-    /// Requests that moved to the quarantine, or were completed there.
+    /// Requests that moved to the quarantine, or were completed there because their deliveries failed.
     public let quarantined: Counter
     public let acknowledged: Counter
     /// Deliveries rejected without requeue, which the broker dead-letters.
@@ -19,7 +19,6 @@ public final class LaneCounters: Sendable {
     public let duplicates: Counter
     /// Pushes with an unknown outcome: APNs may have processed the push, but did not answer.
     public let unknownOutcomes: Counter
-    /// Repeated publishes.
     public let publishRepeats: Counter
     public let inFlight: Gauge
     /// The time from a request's timestamp to its delivery. Requests without a timestamp and republished requests do
@@ -38,7 +37,9 @@ public final class LaneCounters: Sendable {
             registry.counter("martlet_\(name)", help: help, labels: labels)
         }
         held = counter("held_total", "Deliveries held by an open breaker or a pause.")
-        quarantined = counter("quarantined_total", "Requests moved to the quarantine or completed there.")
+        quarantined = counter(
+            "quarantined_total",
+            "Requests moved to the quarantine, or completed there because their deliveries failed.")
         let settled = "Deliveries acknowledged, rejected or requeued, by kind."
         acknowledged = counter("acks_total", settled, ["kind": "ack"])
         rejected = counter("acks_total", settled, ["kind": "reject"])
@@ -63,14 +64,12 @@ public final class LaneCounters: Sendable {
         whole = stage("total")
     }
 
-    /// Returns the counter of repeated publishes.
     static func publishRepeats(_ registry: MetricsRegistry) -> Counter {
         registry.counter(
             "martlet_publish_repeats_total",
             help: "Publishes repeated because the broker did not confirm or route the message.", labels: [:])
     }
 
-    /// Returns the metrics of the pools of a credential in an environment.
     func metrics(of credential: Credential.Name, _ environment: APNSEnvironment) -> PoolMetrics {
         func counter(_ name: String, _ help: String) -> Counter {
             registry.counter("martlet_apns_\(name)_total", help: help, labels: credential.labels(in: environment))
@@ -87,7 +86,6 @@ public final class LaneCounters: Sendable {
 }
 
 extension Credential.Name {
-    /// Returns the labels of the pools of the credential in an environment.
     public func labels(in environment: APNSEnvironment) -> MetricsRegistry.Labels {
         switch self {
         case .key(let id, _): ["environment": environment.rawValue, "key_id": id]

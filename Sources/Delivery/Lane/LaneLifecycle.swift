@@ -1,8 +1,8 @@
 /// The phases of a lane.
 enum LaneLifecycle: Equatable {
-    /// To: paused, stopping, ended.
+    /// To: paused, stopping.
     case running
-    /// A pause by an operator, or by `Lane.stopConsuming` before a drain. To: running, stopping, ended.
+    /// A pause by an operator, or by `Lane.stopConsuming` before a drain. To: running, stopping.
     case paused
     /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.

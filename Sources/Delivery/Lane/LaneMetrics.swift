@@ -106,7 +106,7 @@ final class LaneMetrics {
             help: "Failures of broker connections and channels, by role, part and code."
         ) { ["role": $0.purpose.rawValue, "part": $0.isConnection ? "connection" : "channel", "code": $0.code] }
         brokerConnects = LabeledCounters(
-            registry, "martlet_amqp_connects_total", help: "Connections to the broker that were opened."
+            registry, "martlet_amqp_connects_total", help: "Opened broker connections, by role."
         ) { ["role": $0.rawValue] }
     }
 

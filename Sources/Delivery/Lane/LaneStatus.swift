@@ -18,7 +18,6 @@ public struct LaneStatus: Sendable {
     public var breakers: [OpenBreaker]
     /// The keys, certificates and topics that an operator paused, named like breakers.
     public var pauses: [String]
-    /// Apps that have more to push than their limits allow.
     public var limitedApps: [LimitedApp] = []
 
     /// A queue from which the lane consumes.
@@ -29,14 +28,14 @@ public struct LaneStatus: Sendable {
         public var unsettled: Int
     }
 
-    /// An open breaker: the route whose pushes it holds, and the reason.
+    /// An open breaker of a route, or of the store of device registrations.
     public struct OpenBreaker: Sendable, Hashable {
         /// The endpoint. For a breaker of a credential or topic, also the credential; for a breaker of a topic, also
-        /// the topic.
+        /// the topic. For the breaker of the store, `DeviceFinder.route`.
         public var route: String
         /// The reason code, as in dead letters.
         public var code: String
-        /// The failure and its remedy.
+        /// The failure, with a remedy if one is known.
         public var sentence: String
         public var secondsOpen: Int
     }

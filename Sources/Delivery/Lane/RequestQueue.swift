@@ -12,8 +12,7 @@ public struct RequestQueue: Sendable, Hashable {
 
     /// Creates a queue.
     ///
-    /// - Parameter routingKey: nil for the default key of the queue, the last word of its name. A single request queue
-    ///   receives requests with any key.
+    /// - Parameter routingKey: nil for the default key: the last word of `shardOf`, or of `name` if `shardOf` is nil.
     public init(name: String, prefetch: Int, shardOf: String? = nil, routingKey: String? = nil) {
         self.name = name
         self.prefetch = prefetch

@@ -99,7 +99,7 @@ struct AppLimit {
         }
         let next = nextSlot(now)
         let isAhead = arrival.hasWaited || planned - now <= Self.near
-        // A returned request must not lose its slot to a new one that arrived just before.
+        // A returned request must not lose its slot to a new request that arrived just before.
         let near = arrival.hasWaited ? max(Self.near, interval) : Self.near
         if isAhead, next - now <= near, waiting.count < waitingMax, arrival.hasRoom {
             waiting.append(now)
@@ -178,7 +178,7 @@ struct AppLimit {
         lastSentToBroker = now
         let slot = max(next, planned + max(interval, pace))
         let wait = slot - now
-        // A request whose wait ends before this slot gets another slot when it returns, so it uses no slot now.
+        // Reserve the slot only if the request can wait that long. A request that returns earlier gets another slot.
         if wait <= plannedMax, secondsLeft.map({ wait / 1_000_000_000 < $0 }) ?? true { planned = slot }
         return .atBroker(milliseconds: max(1, (wait + 999_999) / 1_000_000))
     }

@@ -21,7 +21,6 @@ struct AppLimits {
     private var waitingCount = 0
     /// The apps with requests that wait in the lane. Few apps wait, so a linear search suffices.
     private(set) var appsWaiting: [AppDirectory.Index] = []
-    /// The apps that are limited now.
     private(set) var appsLimited: [AppDirectory.Index] = []
     /// The changes since the owner last logged and removed them.
     var changes: [Change] = []

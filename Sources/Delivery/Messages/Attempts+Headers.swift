@@ -4,8 +4,8 @@ extension Attempts {
     /// The largest count that a worker accepts from a header. Larger counts are reduced to this value.
     private static let countedMax = 1_000_000
 
-    /// Reads the history of a request from its headers. A redelivered request may have been pushed by a worker that
-    /// died.
+    /// Reads the history of a request from its headers. A redelivery is a possible duplicate, since a worker may have
+    /// pushed the request.
     ///
     /// - Parameter now: The current time in UNIX milliseconds, the upper bound of times in headers.
     init(of delivery: borrowing IncomingMessage, nowMilliseconds now: Int64) {

@@ -3,7 +3,7 @@ import Text
 
 extension DeliveryRecord {
     /// The maximum size of the headers that are copied from a request, in bytes. Together with the worker's headers,
-    /// they fit one frame.
+    /// they fit one frame of RabbitMQ's default size.
     private static let copiedHeaderBytesMax = 8192
 
     /// Returns the request as its producer published it, but without its headers and `expiration`. The broker would act
@@ -61,7 +61,7 @@ extension FieldValue {
 }
 
 extension FieldTable.Entry {
-    /// Whether a worker wrote the header in an earlier round. Its value no longer applies.
+    /// Whether the header applies to a single round, so that its value is obsolete.
     fileprivate var isFromEarlierRound: Bool { MessageHeaderName.singleRound.contains(name) }
 
     /// Whether the header is `push-first-failed-at` with a type that the readers of this header do not expect.

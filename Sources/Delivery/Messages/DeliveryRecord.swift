@@ -33,12 +33,12 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     private(set) var attemptsMade: Int
     /// The CloudEvent that contains the request; nil if the request is not in an event.
     var event: CloudEvent?
-    /// The request to users of which this request is a part; nil for any other request.
+    /// The origin of a child of a request to users; nil for any other request.
     var fanoutOrigin: FanoutOrigin?
-    /// The expansion of a request to users; nil until it begins, and for any other request. The child that is pushed in
-    /// place has the expansion of its request.
+    /// The expansion of a request to users; nil until it begins, and for any other request. A child that is pushed in
+    /// place of its request has the expansion of the request.
     var expansion: Expansion?
-    /// The command about the registrations of the device token that APNs refused; nil for any other outcome.
+    /// The command about a device token that APNs refused; nil without such a command.
     var refusal: RefusalCommand?
     /// The trace of the delivery; nil unless its spans are exported.
     var trace: DeliveryTrace?
@@ -52,14 +52,13 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? fallbackMessageID }
     private lazy var fallbackMessageID = makeFallbackMessageID()
 
-    /// The app of the request.
     enum App {
         case configured(AppDirectory.Index)
         /// The bundle ID of an app that is not configured, as the producer wrote it.
         case unknown(String)
     }
 
-    /// The target of the request, as the producer wrote it. A list of users is not recorded.
+    /// The target of the request. A list of users is not recorded.
     enum Target {
         case device(ArraySlice<UInt8>)
         case channel(ArraySlice<UInt8>)
@@ -104,7 +103,6 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         pipeline.published(outcome, settlement, self)
     }
 
-    /// Records the time of the verdict.
     func recordVerdict(_ now: Now) {
         endedAtMilliseconds = now.unixMilliseconds
     }

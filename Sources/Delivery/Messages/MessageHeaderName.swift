@@ -43,7 +43,8 @@ package enum MessageHeaderName {
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
-    /// The id of the request to users of which the request is a child. With the seven headers below: see `FanoutOrigin`.
+    /// The id of the request to users of which the request is a child. `FanoutOrigin` describes this header and the
+    /// seven headers below.
     package static let requestID = "push-request-id"
     package static let user = "push-user"
     package static let registration = "push-registration"
@@ -64,7 +65,7 @@ package enum MessageHeaderName {
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState, cursor,
     ]).union(provenance)
 
-    /// The origin of a request; of a child request, also its request to users. Workers (``WorkerIdentity``) and commands
+    /// The origin of a request. For a child request, also its `FanoutOrigin`. Workers (``WorkerIdentity``) and commands
     /// (``Provenance``) trust these headers only if a worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker, requestID, user,

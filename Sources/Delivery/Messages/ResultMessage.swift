@@ -62,7 +62,8 @@ enum ResultMessage {
         return json.bytes
     }
 
-    /// The number of devices of a request to one user that ends in this result only; nil for any other request.
+    /// Returns the number of devices of a request to one user for which no report is published; nil for any other
+    /// request.
     private static func deviceCount(_ record: DeliveryRecord, _ finalOutcome: FinalOutcome) -> Int? {
         if let origin = record.fanoutOrigin { return origin.isOnlyDevice ? 1 : nil }
         return finalOutcome.failure != nil && finalOutcome == .noDevice ? 0 : nil

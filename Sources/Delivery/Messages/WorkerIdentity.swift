@@ -5,7 +5,7 @@ import Text
 struct WorkerIdentity {
     /// The host, process and version of the worker, for operators.
     var name: String
-    /// The AMQP user of the worker, which the broker verifies at each publish; nil if unknown.
+    /// The AMQP user of the worker; nil if unknown.
     var user: String?
 
     /// The name as it fits in a header.

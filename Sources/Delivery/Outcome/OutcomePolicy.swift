@@ -5,8 +5,8 @@ import APNSProtocol
 ///
 /// `BreakerSet` evaluates the same outcome for credentials, topics and endpoints.
 public struct OutcomePolicy: Sendable {
-    /// The shortest wait after a 5xx answer of APNs. Apple permits a repeat after 15 minutes ("Handling notification
-    /// responses from APNs").
+    /// The wait after a 5xx answer of APNs, unless a deadline or the longest delay requires a shorter wait. Apple
+    /// permits a repeat after 15 minutes ("Handling notification responses from APNs").
     static let serverErrorWaitSeconds: Int64 = 900
 
     public var schedule: RetrySchedule
@@ -155,7 +155,7 @@ public struct OutcomePolicy: Sendable {
             FinalOutcome(outcome: .unknown, deadLetter: DeadLetterReason("unknown", "no-answer", sentence)))
     }
 
-    /// Returns the reason why no further attempt is made, as a sentence; nil if the request is retried.
+    /// Returns the limit that permits no further attempt, as a sentence; nil if a further attempt is permitted.
     private func end(of next: Attempts, _ nowMilliseconds: Int64) -> String? {
         if next.before >= schedule.attemptsMax { return "Attempt \(next.before) was the last." }
         let first = next.firstTriedAtMilliseconds ?? nowMilliseconds
@@ -176,7 +176,9 @@ public struct OutcomePolicy: Sendable {
             return .conclude(
                 FinalOutcome(
                     invalid: RequestViolation(
-                        .limit, "header", "A value of the request is not allowed in an HTTP header.")))
+                        .limit, "header",
+                        "A value of the request is not allowed in an HTTP header: correct app, channel_id or "
+                            + "collapse_id.")))
         case .noConnection, .notWritten:
             return hold(HoldReason("no-connection", "No connection to APNs accepted the push in time."), of: subject)
         case .overloaded:
@@ -184,10 +186,12 @@ public struct OutcomePolicy: Sendable {
         case .refused:
             return hold(
                 HoldReason(
-                    "refused-stream", "APNs refused the stream of the push, or the connection ended, several times."),
+                    "refused-stream", "Several times, APNs refused the stream of the push, or the connection ended."),
                 of: subject)
         case .noToken:
-            return hold(HoldReason("token", "Cannot sign a provider token."), of: subject)
+            return hold(
+                HoldReason("token", "Cannot sign a provider token: check the clock of the worker's machine."),
+                of: subject)
         case .certificateRefused(let refusal):
             return hold(HoldReason(refusal), of: subject)
         }

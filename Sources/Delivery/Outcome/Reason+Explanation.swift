@@ -36,13 +36,13 @@ extension Reason {
         case .forbidden: "APNs refuses the credential for this action: check the key in Apple's developer account."
         case .idleTimeout: "The connection was idle for too long: send the request again."
         case .internalServerError:
-            "APNs failed: check https://developer.apple.com/system-status, and send the request again."
+            "APNs failed: check https://developer.apple.com/system-status, and send the request again later."
         case .invalidProviderToken:
             "APNs does not accept the provider token: check key_id, team_id and key file, and whether the key was revoked."
-        case .invalidPushType: "The push type is not accepted here: correct push_type."
+        case .invalidPushType: "APNs does not accept the push type of this request: correct push_type."
         case .methodNotAllowed: "APNs does not allow this method: check whether a proxy changes requests."
         case .missingChannelID: "The channel ID is missing: set channel_id."
-        case .missingChannelQueueSize: "The storage policy of the channel is missing: set the policy."
+        case .missingChannelQueueSize: "The storage policy of the channel is missing: set storage_policy."
         case .missingDeviceToken: "The device token is missing: set device_token."
         case .missingProviderToken: "No provider token or certificate arrived: check whether a proxy changes requests."
         case .missingPushType: "The push type is missing: set push_type."

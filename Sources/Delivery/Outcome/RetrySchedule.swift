@@ -4,7 +4,7 @@ public import BrokerTopology
 public struct RetrySchedule: Sendable, Hashable {
     /// The number of attempts after which a request is given up.
     public var attemptsMax: Int
-    /// The time after the first attempt during which a request is retried, in seconds.
+    /// The time after the first failed attempt during which a request is retried, in seconds.
     public var ageSecondsMax: Int
     /// The time for which a request is held before it is given up, in seconds.
     public var holdSecondsMax: Int

@@ -9,8 +9,8 @@ indirect enum Verdict: Sendable, Hashable {
     case conclude(FinalOutcome)
     /// A wait, after which the request returns to its queue.
     case wait(Wait)
-    /// A return to the end of the request's queue, after a part of its children was published. The history is that of
-    /// the next delivery.
+    /// A return of the request to the end of its queue, after a part of its children was published. The history is that
+    /// of the next delivery.
     case again(Attempts)
     /// A completion of a request to users, all of whose children are published.
     case report
@@ -26,7 +26,7 @@ indirect enum Verdict: Sendable, Hashable {
     /// The verdict on a duplicate of an accepted broadcast, which has no device token.
     static let acceptedBroadcast = conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200)))
 
-    /// The id of the round that the verdict begins; nil without a new round.
+    /// The id of the round that a wait or a return to the queue begins; nil for any other verdict.
     var waitID: UInt32? {
         switch self {
         case .wait(let wait): wait.attempts.waitID
@@ -51,7 +51,6 @@ struct Wait: Sendable, Hashable {
     /// The reason code from APNs or the worker, for operators who inspect the wait queues.
     var reason: String
 
-    /// Returns the reason code of a held request.
     static func heldCode(_ cause: HoldReason) -> String { "held-\(cause.code)" }
 
     /// The exact time of a wait, and the sibling queue in which the request waits.

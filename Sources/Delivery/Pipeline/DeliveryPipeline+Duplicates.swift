@@ -39,7 +39,7 @@ extension DeliveryPipeline {
         case .first: expander?.expand(audience, record)
         // `firstEnded` resumes the record.
         case .inFlight: break
-        // Only the push to the only device of a user makes APNs accept a request to users.
+        // APNs can accept a request to users only if the request has a single user with a single device.
         case .accepted: settleDuplicate(.accepted, record)
         case .settled: acknowledgeDuplicate(record)
         }
@@ -69,7 +69,6 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Settles a duplicate with the verdict on the first delivery.
     private func settleDuplicate(_ verdict: Verdict, _ record: DeliveryRecord) {
         // The request of the first delivery is in a wait queue. A later delivery of that request publishes the result.
         if case .wait = verdict, session.role(of: record) == .expired { return acknowledgeDuplicate(record) }

@@ -21,7 +21,7 @@ extension DeliveryPipeline {
         switch read(record) {
         case .success(.push(let request)): deduplicate(request, record)
         case .success(.audience(let audience)) where expander != nil:
-            // The result of a partly expanded request needs its counts.
+            // A partly expanded request also gets a report, which needs the counts of the expansion.
             record.expansion = Expansion(audience, nil, of: record)
             endExpired(record)
         case .success(.audience), .failure: endExpired(record)

@@ -3,9 +3,8 @@ import EventLoop
 import Telemetry
 
 extension DeliveryPipeline {
-    /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges,
-    /// rejects or requeues the delivery and ends the record. The messages are a command about registrations and a dead
-    /// letter, if any, and the result, or the request for a wait queue or the quarantine. A requeue has no message.
+    /// Publishes the messages of the verdict (`PublishPlan`) one after the other, and waits for each confirm. Then
+    /// acknowledges, rejects or requeues the delivery, and ends the record.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
@@ -20,7 +19,7 @@ extension DeliveryPipeline {
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
-    /// Returns a verdict that begins a round with a new wait id, and any other verdict unchanged. The id identifies a
+    /// Returns a wait or a return to the queue with a new wait id, and any other verdict unchanged. The id identifies a
     /// request that is published twice because a confirm is missing.
     private func withWaitID(_ verdict: Verdict) -> Verdict {
         switch verdict {
@@ -123,7 +122,7 @@ extension DeliveryPipeline {
 }
 
 extension PublishOutcome {
-    /// Whether no queue accepted the message.
+    /// Whether no queue is bound for the message, or a queue refused the message.
     fileprivate var isRefusedByQueue: Bool {
         switch self {
         case .returned, .nacked: true

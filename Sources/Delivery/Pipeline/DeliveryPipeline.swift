@@ -106,8 +106,8 @@ final class DeliveryPipeline {
         return result
     }
 
-    /// Whether a request that is not pushed yet returns to the broker. If its channel was lost, the broker redelivers
-    /// the request.
+    /// Returns whether a request that is not pushed yet returns to the broker. If its channel was lost, the broker
+    /// redelivers the request.
     func shouldRequeue(_ record: DeliveryRecord) -> Bool { lifecycle.isLeaving || !session.holds(record) }
 
     private func shouldPark(_ record: DeliveryRecord) -> Bool {

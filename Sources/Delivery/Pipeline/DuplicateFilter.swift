@@ -34,7 +34,7 @@ final class DuplicateFilter {
     /// Looks the request up and registers the delivery. After `inFlight`, the pipeline's `firstEnded` resumes the
     /// record.
     ///
-    /// - Parameter request: The request, if it must wait.
+    /// - Parameter request: The request. It is evaluated only if the delivery must wait.
     func begin(
         _ key: DeduplicationKey, _ candidate: DuplicateCandidate, _ record: DeliveryRecord,
         _ request: @autoclosure () -> PendingRequest
@@ -51,7 +51,7 @@ final class DuplicateFilter {
     /// Records that the request is about to be published to a wait queue.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) { memory.sendToWait(key, waitID: waitID) }
 
-    /// Records a verdict after the broker confirmed its messages, and resumes the waiters of the request.
+    /// Records the verdict on a settled delivery, and resumes the waiters of the request.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict) {
         memory.settle(key, verdict, now: loop.now.monotonic)
     }
@@ -72,7 +72,7 @@ final class DuplicateFilter {
 
 /// A delivery that waits for the outcome of the first delivery of its request, perhaps in another lane.
 ///
-/// `@unchecked Sendable`: other lanes only post it to the loop of its lane, and only that loop uses its contents.
+/// `@unchecked Sendable`: other lanes only post the waiter to its lane's loop, and only that loop uses the contents.
 private final class WaitingDelivery: DuplicateMemory.Waiter, @unchecked Sendable {
     private let request: PendingRequest
     private let candidate: DuplicateCandidate

@@ -37,8 +37,8 @@ struct MessageFactory {
     /// Whether a refusal of a device token leads to a command.
     var hasRegistrations: Bool { registrationLimits != nil }
 
-    /// Returns the command about the registrations of the device token; nil if the outcome concerns none, or the lane
-    /// has no registrations.
+    /// Returns the command about a device token that APNs refused; nil without such a command. Also nil for a
+    /// duplicate, and if device registrations are not configured.
     func refusal(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> RefusalCommand? {
         // The first delivery of a duplicate has published the command.
         guard let registrationLimits, !record.isDuplicate, finalOutcome.tokenState?.isRefused == true else {
@@ -82,18 +82,19 @@ struct MessageFactory {
     }
 
     private func report(_ record: DeliveryRecord) -> OutgoingMessage {
-        guard let expansion = record.expansion else { preconditionFailure("report of a request without users") }
+        guard let expansion = record.expansion else { preconditionFailure("report without an expansion") }
         return FanoutReport.make(
             for: record, expansion.cursor, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
             exchange: names.resultsExchange)
     }
 
     private func again(_ attempts: Attempts, _ record: DeliveryRecord) -> OutgoingMessage {
-        guard let expander = record.pipeline.expander else { preconditionFailure("users without registrations") }
+        guard let expander = record.pipeline.expander else {
+            preconditionFailure("request to users in a lane without registrations")
+        }
         return AgainMessage.make(
             for: record, attempts, to: expander.parentPlace(of: record), worker: identity)
     }
 
-    /// The name and AMQP user of the worker.
     var identity: WorkerIdentity { WorkerIdentity(name: worker, user: publisher.userID) }
 }

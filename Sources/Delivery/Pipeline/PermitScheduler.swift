@@ -71,7 +71,6 @@ final class PermitScheduler {
         schedule(for: pipeline)
     }
 
-    /// Grants the permits of the app that are due.
     private func grant(_ app: AppDirectory.Index, in pipeline: DeliveryPipeline) {
         isGranting = true
         while let permit = limits.nextPermit(app, loop.now.monotonic) {
@@ -151,7 +150,6 @@ final class PermitScheduler {
 }
 
 extension DeliveryRecord {
-    /// Whether the delivery returns from a wait for a permit of its app.
     fileprivate var hasWaitedForPermit: Bool {
         delivery.properties.header(MessageHeaderName.reasonCode)?.stringValue == Wait.heldCode(.appLimit)
     }

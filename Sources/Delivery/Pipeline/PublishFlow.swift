@@ -1,8 +1,8 @@
 /// The ability of a lane to publish. While the lane cannot publish, it parks its deliveries, since it could not publish
 /// their outcomes.
 ///
-/// Pure. `flowing` becomes `stuck` when the first message exceeds the limit of repeated publishes. It becomes `flowing`
-/// again when the last stuck message was confirmed or given up.
+/// Pure. `flowing` becomes `stuck` when the first message exceeds the limit of repeated publishes. `stuck` becomes
+/// `flowing` when the last stuck message was confirmed or given up.
 enum PublishFlow {
     case flowing
     case stuck(Stuck)

@@ -4,8 +4,8 @@
 struct PublishPlan: OptionSet {
     let rawValue: UInt8
 
-    /// The command that ends or suspects the registrations of a device token that APNs refused. It precedes the result,
-    /// so that a crash between both cannot lose it.
+    /// The command about a device token that APNs refused. The command precedes the result, so that a crash between the
+    /// two publishes cannot lose the command.
     static let registration = PublishPlan(rawValue: 1 << 0)
     static let deadLetter = PublishPlan(rawValue: 1 << 1)
     static let result = PublishPlan(rawValue: 1 << 2)

@@ -3,7 +3,7 @@ import EventLoop
 import Telemetry
 
 /// A retrier that publishes unconfirmed messages again. If only the confirm was lost, consumers recognize the second
-/// message by its message id.
+/// message by its message id, and workers recognize a republished request by its wait id.
 ///
 /// While publishes keep failing, the lane stops consuming, since it could not publish the outcomes of its deliveries.
 /// Possible causes are a missing queue, a full queue, or an unavailable broker.

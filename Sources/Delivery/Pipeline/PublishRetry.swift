@@ -24,7 +24,7 @@ final class PublishRetry {
     /// Counts a repeat and returns the delay before it. After an unknown outcome, marks a republished request
     /// or an event as a possible duplicate.
     func next(after outcome: PublishOutcome) -> Duration {
-        // The queue may already contain the message. Of a request, two workers may then each receive a delivery.
+        // The queue may already contain the message. Two workers may then each receive a delivery of the same request.
         if case .unknown = outcome { message.markPossibleDuplicate() }
         repeats += 1
         defer { delay = min(delay * 2, Self.delayMillisecondsMax) }
@@ -37,7 +37,6 @@ final class PublishRetry {
 }
 
 extension OutgoingMessage {
-    /// Removes the optional properties and the producer's headers. Returns false if that does not help.
     mutating func removeOptionalParts(for refusal: PublishRefusal) -> Bool {
         guard refusal != .bodyTooLarge else { return false }
         let whole = self

@@ -35,7 +35,6 @@ extension RouteMonitor {
         error.code == .certificate || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
     }
 
-    /// Applies and logs the changes of the breakers.
     func applyBreakerChanges() {
         guard !dispatcher.breakers.changes.isEmpty else { return }
         for change in dispatcher.breakers.takeChanges() {

@@ -5,7 +5,7 @@ import EventLoop
 struct Settlement {
     let verdict: Verdict
     /// The key of the request in the memory of duplicates. nil for a duplicate, an unread or invalid request, and a
-    /// request from the queue of expired requests.
+    /// request from the queue of expired requests. Also nil for a request to users, whose key is in its expansion.
     let key: DeduplicationKey?
     var plan: PublishPlan
     /// The time at which the first message of the plan was last published.

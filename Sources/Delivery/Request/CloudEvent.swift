@@ -59,7 +59,7 @@ public final class CloudEvent: Sendable {
     /// Returns the request in a body: the `data` of a supported event, otherwise the whole body.
     public static func request(in root: JSONValue) -> JSONValue { CloudEvent(root)?.data(in: root) ?? root }
 
-    /// Returns the data of the event; nil if it has none, or is of another version.
+    /// Returns the data of the event; nil if the event has no data or is of another version.
     func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
     /// Returns the violation, with an explanation if a mistake is recognized. The recognized mistakes are events of an

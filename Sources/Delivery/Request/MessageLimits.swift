@@ -60,7 +60,7 @@ public struct MessageLimits {
         guard payloadBytes <= payloadBytesMax else {
             throw RequestViolation(
                 .limit, "payload", path: "/payload",
-                "The payload has \(payloadBytes) bytes; APNs allows \(payloadBytesMax) for this push type."
+                "The payload has \(payloadBytes) bytes; APNs allows \(payloadBytesMax)."
                     + Self.advice(payload(), bytesMax: payloadBytesMax))
         }
     }

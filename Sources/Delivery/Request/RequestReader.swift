@@ -30,7 +30,8 @@ final class RequestReader {
     /// Replaces the payload schemas from the next request on.
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
-    /// Reads and validates the request. Records its id, app and target in `record`, even if the request is invalid.
+    /// Reads and validates the request. Records its id, app and target in `record` as far as they are readable, even if
+    /// the request is invalid.
     func read(_ record: DeliveryRecord) -> Result<ReadRequest, RequestViolation> {
         do throws(RequestViolation) {
             return .success(try request(record))
@@ -215,7 +216,8 @@ final class RequestReader {
 extension RequestViolation {
     fileprivate static let oversized = RequestViolation(
         .size, "message_bytes",
-        "The body is larger than the limit of this worker; the broker moved the request to the dead letters.")
+        "The body is larger than the limit of this worker: shorten the body. The broker moved the request to the dead "
+            + "letters.")
 }
 
 extension DeliveryRecord {

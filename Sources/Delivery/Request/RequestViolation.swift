@@ -98,6 +98,7 @@ extension RequestViolation {
     static func unserved(topic: String, _ environment: APNSEnvironment) -> RequestViolation {
         RequestViolation(
             .app, "environment", path: "/environment",
-            "No key or certificate is configured for \(topic) in \(environment.rawValue).")
+            "No key or certificate is configured for \(topic) in \(environment.rawValue): correct environment, or add a key "
+                + "or certificate to the configuration.")
     }
 }

@@ -43,8 +43,8 @@ struct Breaker: Sendable, Hashable {
         return .probe
     }
 
-    /// Opens the breaker, or changes its cause and its way of probing if the breaker is already open. Returns whether
-    /// the breaker was closed.
+    /// Opens the breaker, or changes its cause and `probing` if the breaker is already open. Returns whether the
+    /// breaker was closed.
     mutating func open(_ cause: HoldReason, _ probing: Probing, _ now: MonotonicTime) -> Bool {
         guard opening == nil else {
             opening?.cause = cause

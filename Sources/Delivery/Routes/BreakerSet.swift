@@ -29,7 +29,6 @@ struct BreakerSet {
         case hold(HoldReason)
     }
 
-    /// The endpoint of each pool.
     private let endpointOfPool: [Int]
     private var endpoints: [Breaker]
     private var evidence: [EndpointEvidence]
@@ -72,7 +71,6 @@ struct BreakerSet {
         return nil
     }
 
-    /// The open breakers.
     var openings: [(scope: BreakerScope, opening: Breaker.Opening)] {
         let scopes =
             endpoints.indices.map { BreakerScope.endpoint($0) } + credentials.indices.map { .credential(pool: $0) }
@@ -81,7 +79,6 @@ struct BreakerSet {
         }
     }
 
-    /// Pauses or resumes the scope.
     mutating func pause(_ scope: BreakerScope, _ isPaused: Bool = true) {
         guard pauses.contains(scope) != isPaused else { return }
         if isPaused { pauses.append(scope) } else { pauses.removeAll { $0 == scope } }

@@ -7,7 +7,7 @@ public struct HoldReason: Sendable, Hashable {
     /// connection accepted; `app-limit` for the limits of the app; `store-unreachable`, `store-refused` or
     /// `store-schema` for the store of registrations; `fanout` for a request queue that refuses requests.
     public var code: String
-    /// The failure and its remedy, for operators.
+    /// The failure, with a remedy if one is known, for operators.
     public var sentence: String
 
     static let paused = HoldReason("paused", "Paused by an operator, until martlet resume or a restart.")

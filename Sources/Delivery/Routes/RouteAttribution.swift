@@ -134,6 +134,9 @@ extension HoldReason {
     }
 
     fileprivate init(failing answer: PushAnswer) {
-        self.init("failing", "\(answer.summary) Several requests over several connections received such answers.")
+        self.init(
+            "failing",
+            "\(answer.summary) Several requests over several connections received such answers: check "
+                + "https://developer.apple.com/system-status, and any proxy on the path.")
     }
 }

@@ -5,8 +5,7 @@ import EventLoop
 ///
 /// Pure: its methods have events of the connection pools and the time as parameters.
 struct RouteAvailability: Sendable {
-    /// The grace period of a missing endpoint, in which the lane keeps consuming. A replacement connection is usually
-    /// up within 20 ms.
+    /// The grace period of a missing endpoint, in which the lane keeps consuming.
     static let graceSeconds: Int64 = 1
     /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool after a
     /// first failed attempt.
@@ -19,7 +18,7 @@ struct RouteAvailability: Sendable {
     enum State: Sendable, Hashable {
         /// The state while at least one endpoint accepts connections, or while no endpoint is missing.
         case available
-        /// The state while no endpoint is known to accept connections. Review the state at this time.
+        /// The state while no endpoint is known to accept connections. The caller reviews the state at `until`.
         case interrupted(until: MonotonicTime)
         /// The state while no endpoint accepts connections.
         case unreachable

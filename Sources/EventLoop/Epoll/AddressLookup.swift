@@ -8,9 +8,9 @@ public final class AddressLookup {
     private var request: EpollLoop.NameRequest?
     private var completion: ((Result<[String], TransportError>) -> Void)?
 
-    /// Starts the lookup. Calls `completion` once on the loop, never from inside `init`, with an error or with at most
-    /// 16 numeric addresses of `host`, in the order of the name service. If `host` is a numeric address, the result is
-    /// this address.
+    /// Starts the lookup. Calls `completion` once on the loop, never from inside `init`. The result is an error, or at
+    /// most 16 numeric addresses of `host` in the order of the name service. If `host` is a numeric address, the result
+    /// is this address.
     ///
     /// The lookup may take seconds, and has no timeout of its own. `completion` is not called after `cancel()` or the
     /// end of the loop.

@@ -11,9 +11,7 @@ public final class DescriptorWatch {
             self.rawValue = rawValue
         }
 
-        /// Readability of the descriptor.
         public static let readable = Events(rawValue: EPOLLIN.rawValue)
-        /// Writability of the descriptor.
         public static let writable = Events(rawValue: EPOLLOUT.rawValue)
         /// The close of the connection, or of its sending half, by the peer.
         public static let peerGone = Events(rawValue: EPOLLRDHUP.rawValue)
@@ -38,7 +36,7 @@ public final class DescriptorWatch {
         if watch == nil { return nil }
     }
 
-    /// Watches for other events. Makes no system call if they are the same.
+    /// Watches for other events. Makes no system call if the events are the same.
     public func change(to events: Events) {
         loop.assertOnLoop()
         if let watch { loop.change(watch, to: events.rawValue) }

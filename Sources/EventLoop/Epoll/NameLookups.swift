@@ -34,7 +34,6 @@ final class NameLookups: @unchecked Sendable {
         self.lookUp = lookUp
     }
 
-    /// The number of running threads.
     var threadCount: Int { lock.withLock { running.count } }
 
     /// Calls `deliver` with the addresses of `host`, each with port 0, or with the error. Unless the request is

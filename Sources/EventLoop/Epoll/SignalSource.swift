@@ -19,13 +19,13 @@ public final class SignalSource {
         self.loop = loop
         var set = Self.mask(of: signals)
         descriptor = signalfd(-1, &set, Int32(SFD_NONBLOCK | SFD_CLOEXEC))
-        guard descriptor >= 0 else { throw TransportError(errno: errno, "signals") }
+        guard descriptor >= 0 else { throw TransportError(errno: errno, "cannot receive signals") }
         let descriptor = descriptor
         watch = loop.watch(
             descriptor, for: EPOLLIN, action: { _ in Self.read(descriptor, action) },
             abandoned: { [weak self] in self?.close() })
         guard watch != nil else {
-            let error = TransportError(errno: errno, "signals")
+            let error = TransportError(errno: errno, "cannot receive signals")
             Glibc.close(descriptor)
             throw error
         }

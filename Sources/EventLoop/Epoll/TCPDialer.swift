@@ -83,7 +83,7 @@ final class TCPDialer {
         if let source = options.sourceAddress {
             found = source.reachable(found)
             lastError = TransportError(
-                .unreachable, "\(endpoint): no address of the IP version of the source address \(source)")
+                .unreachable, "\(endpoint): the host has no address of the IP version of the source address \(source)")
         }
         addresses = loop.addressMemory.ordered(found, of: endpoint, loop.now.monotonic)
         guard !addresses.isEmpty else { return finish(.failure(lastError)) }

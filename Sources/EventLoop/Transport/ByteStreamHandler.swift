@@ -2,7 +2,7 @@
 ///
 /// Every method is called on the loop's thread.
 open class ByteStreamHandler {
-    /// Whether `flush()` is due at the end of this iteration.
+    /// Whether a requested `flush()` is still due.
     final var isAwaitingFlush = false
 
     public init() {}
@@ -24,7 +24,6 @@ open class ByteStreamHandler {
     /// earlier may follow.
     open func closed(_ error: TransportError?) {}
 
-    /// Writes the collected bytes. The loop calls this method once at the end of an iteration in which
-    /// `flushAfterIteration` was called.
+    /// Writes the collected bytes. The loop calls this method after `EventLoop.flushAfterIteration` requested the call.
     open func flush() {}
 }

@@ -93,8 +93,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for nestedLoop in nestedLoops { nestedLoop.now = now }
     }
 
-    /// Finishes current work, ends all connections, notifies their handlers, and drops timers. Otherwise, the objects
-    /// of an unfinished run would keep each other alive. The loop must not run afterward.
+    /// Finishes current work, ends all connections, notifies their handlers, and drops timers. Without this
+    /// call, the objects of an unfinished run would keep each other alive. The loop must not run afterward.
     public func end() {
         enter {
             endWork()

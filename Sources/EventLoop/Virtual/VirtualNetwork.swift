@@ -7,7 +7,7 @@ public final class VirtualNetwork: @unchecked Sendable {
 
     /// Range of the one-way delay of each piece, in microseconds.
     public var latencyMicroseconds = 50...400
-    /// Percentage of writes that are always delivered whole. The other writes may be split at random positions.
+    /// Percentage of writes that are sent in one piece. The other writes may be split at random positions.
     public var wholePiecesPercent = 80
     /// The function that receives each new connection before any byte is sent.
     public var onConnect: (VirtualConnection) -> Void = { _ in }
@@ -98,9 +98,8 @@ public final class VirtualNetwork: @unchecked Sendable {
     }
 }
 
-/// A listener of a virtual network.
 final class VirtualListener: ByteListener {
-    /// The network. The reference is weak, because the network retains its listeners.
+    /// Weak, because the network retains its listeners.
     private weak let network: VirtualNetwork?
     let accept: (ByteTransport) -> Void
 

@@ -10,7 +10,7 @@ final class VirtualTransport: ByteTransport {
     private var isWaitingForRoom = false
     private var hasFinishedWriting = false
     private var bytesInTransit = 0
-    /// Pieces that have arrived while reading is paused. nil marks the end of the peer's bytes.
+    /// Pieces that have arrived but are not delivered yet. nil marks the end of the peer's bytes.
     private var arrived: [[UInt8]?] = []
     private var lastArrival = MonotonicTime(nanoseconds: 0)
 

@@ -1,6 +1,6 @@
 /// The error for a JSON value that does not have the expected form.
 public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A sentence for the author of the text.
+    /// A sentence for the author of the JSON text.
     public var message: String
     /// The node index of the invalid value, for `JSONDocument.position(ofNode:)`; nil if the error does not concern
     /// one value.

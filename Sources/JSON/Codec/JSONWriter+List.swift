@@ -8,7 +8,7 @@ extension JSONWriter {
         endArray()
     }
 
-    /// Writes a member that is an array.
+    /// Writes a member whose value is an array.
     public mutating func list<Element>(
         _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
     ) {

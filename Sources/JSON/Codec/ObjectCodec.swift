@@ -53,7 +53,6 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
         try check(object, members)
     }
 
-    /// Reads a new object from `members`.
     func read(_ members: ObjectMembers) throws(InputError) -> Object {
         var object = initial
         try read(members, into: &object, .whole)
@@ -102,7 +101,6 @@ public enum ObjectReading: Sendable {
     case changes
 }
 
-/// The help of one member.
 public struct MemberHelp: Sendable, Hashable {
     public var name: String
     /// The form of the member's values, as in ``ValueCodec/form``.

@@ -17,8 +17,6 @@ extension ObjectField {
     }
 
     /// Declares a value that the text may omit. The writer omits the value if it equals `omitted`.
-    ///
-    /// - Parameter omitted: the value for which the writer omits the member.
     public static func member<Value: Equatable & Sendable>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, omitting omitted: Value, _ meaning: String = ""
     ) -> Self {

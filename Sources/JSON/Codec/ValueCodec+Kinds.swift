@@ -87,7 +87,6 @@ extension ValueCodec {
 }
 
 extension ValueCodec where Value == [String] {
-    /// A codec of lists of texts.
     public static var texts: Self { list(of: .text, "an element") }
 }
 

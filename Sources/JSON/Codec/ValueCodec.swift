@@ -1,6 +1,6 @@
 import Text
 
-/// A codec of JSON values of one kind.
+/// A codec of JSON values for one Swift type.
 public struct ValueCodec<Value>: Sendable {
     public typealias Reader = @Sendable (_ json: JSONValue, _ name: String) throws(InputError) -> Value
     public typealias Writer = @Sendable (_ value: Value, _ json: inout JSONWriter) -> Void

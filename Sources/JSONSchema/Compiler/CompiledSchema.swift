@@ -67,7 +67,7 @@ public final class CompiledSchema: @unchecked Sendable {
         var first: Int32
         /// The resource that the subschema belongs to.
         var resource: Int32
-        /// Whether the subschema has only assertions about the value itself.
+        /// Whether no instruction of the subschema needs a frame.
         var isLeaf: Bool
         /// Whether the subschema has `unevaluatedProperties` or `unevaluatedItems`.
         var tracksEvaluation: Bool

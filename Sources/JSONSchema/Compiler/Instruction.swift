@@ -227,7 +227,7 @@ struct Enumeration {
 struct KeyTable {
     var first: Int
     var mask: Int
-    /// The key lengths modulo 64, as a bit set. The set rules out most keys that are not in the table.
+    /// The key lengths modulo 64, as a bit set. A key whose bit is missing is not in the table.
     var lengths: UInt64
     /// Length of the longest key in bytes. Longer strings are not looked up.
     var longest: UInt32 = 0

@@ -61,7 +61,7 @@ extension SchemaCompiler {
             prefix = ("items", items.count > 0 ? items : nil)
             rest = ("additionalItems", schema("additionalItems"))
         } else if let additional = schema("additionalItems") {
-            // Without an array in `items`, the keyword has no effect, but its value must be a valid schema.
+            // Without an array in `items`, `additionalItems` has no effect, but must be a valid schema.
             _ = try subschema(additional, in: schema, keyword: "additionalItems")
         }
         guard prefix.1 != nil || rest.1 != nil else { return }

@@ -90,7 +90,7 @@ extension Unicode.Scalar.Properties {
     }
 }
 
-/// The blocks of a script that the rules use.
+/// The code points of a script.
 private struct Script {
     var ranges: [ClosedRange<UInt32>]
 

@@ -1,4 +1,4 @@
-/// The reason why a schema cannot be used, for its author.
+/// The reason why a schema cannot be used, for the author of the schema.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// A schema or a keyword's value that violates the specification.

@@ -4,7 +4,7 @@ struct SchemaNode: Hashable, BitwiseCopyable {
     var node: Int32
 }
 
-/// A schema with a URI: a document, or a part with an `$id`.
+/// The root schema of a document, or a subschema with an `$id`.
 struct SchemaResource {
     /// The base of relative references, without a fragment.
     var base: URIReference

@@ -130,7 +130,7 @@ struct ECMAReader {
 
     /// Reads a property after `\p` or `\P`. Returns the property in PCRE2's notation.
     private mutating func property(isInverted: Bool) throws(PatternError) -> String {
-        guard take("{") else { throw error("\\p needs a {property}") }
+        guard take("{") else { throw error("\\p and \\P need a {property}") }
         var text = ""
         while !take("}") {
             guard let scalar = next(), scalar.isASCII,

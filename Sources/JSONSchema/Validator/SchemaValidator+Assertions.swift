@@ -3,7 +3,7 @@ import JSON
 extension SchemaValidator {
     private static let bytesPerStep = 16
     private static let digitsPerStep = 8
-    /// Maximum length of a number that costs only `stepsPerNumber`, in characters.
+    /// Number of characters of a number that `stepsPerNumber` covers.
     private static let shortDigits = 16
     private static let stepsPerNumber = 3
 

@@ -1,5 +1,5 @@
-/// The instructions that apply subschemas to the same value. Each function is called again with the result of the
-/// subschema that it has waited for.
+/// Instructions that apply subschemas to the same value. The function of an instruction is called again with the result
+/// of the subschema that it has waited for.
 extension SchemaValidator {
     func anyOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?)
         -> EvaluationOutcome

@@ -134,8 +134,8 @@ extension SchemaValidator {
             location: rule.pointee.additionalLocation, isSpeculative: frame.pointee.isSpeculative)
     }
 
-    /// Checks required names. Keys are unique in an object, so the count of required names shows whether a name is
-    /// missing.
+    /// Checks required names. Keys are unique in an object, so the number of required names found shows whether a
+    /// name is missing.
     private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
         -> EvaluationOutcome
     {

@@ -5,7 +5,7 @@ import JSON
 extension SchemaValidator {
     /// Maximum depth of nested schemas; the loop checks deeper values.
     private static let plainDepthMax = 64
-    /// The divisor of the steps and effort on this path. A hostile value therefore gains little from the second check.
+    /// The divisor of the steps and effort on this path. A hostile value therefore gains little from two checks.
     static let plainShare = 10
 
     @inline(__always) func holds(_ schema: Int, _ node: Int, depth: Int) -> Bool {

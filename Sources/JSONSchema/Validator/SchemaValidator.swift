@@ -46,9 +46,9 @@ public final class SchemaValidator {
     /// The remaining steps for this value.
     var stepsLeft = 0
 
-    /// Steps per value, roughly 10 ns each, for subschemas and the values that they scan. Exceeding them is a violation
-    /// with the keyword `stepsMax`. Without the limit, a schema that refers to itself twice could double the work with
-    /// each level of the value. Dozens of alternatives could each scan a large value.
+    /// Steps for each checked value, roughly 10 ns each. A check that needs more steps is a violation with the keyword
+    /// `stepsMax`. Without the limit, a schema that refers to itself twice could double the work with each level of the
+    /// value. Dozens of alternatives could each scan a large value.
     public static let stepsBase = 250_000
     /// Additional steps for each node on the tape: each value and each key.
     public static let stepsPerValue = 1

@@ -1,7 +1,6 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// Returns whether both buffers have the same bytes.
     @inline(__always) func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         count == other.count && order(to: other) == 0
     }

@@ -95,8 +95,8 @@ struct ViolationText {
         }
     }
 
-    /// Returns the schema's description of a scalar value, which may name a unit or format; an empty text for other
-    /// violations.
+    /// Returns the schema's description of a scalar value, which may name a unit or format; an empty text without a
+    /// description, or for other violations.
     private func note(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
         switch schema.code[found.instruction] {
         case .pattern, .format, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf, .minLength,
@@ -207,7 +207,7 @@ struct ViolationText {
         return "\(phrases.dropLast().joined(separator: ", ")) or \(phrases[phrases.count - 1])"
     }
 
-    /// Returns the titles of alternatives if each has a title; otherwise an empty text.
+    /// Returns the titles of at most `namesMax` alternatives if each has a title; otherwise an empty text.
     private func titles(_ place: SchemaNode) -> String {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return "" }
@@ -262,7 +262,7 @@ struct ViolationText {
 }
 
 extension TypeSet {
-    /// The names that schemas use for the types.
+    /// The names that schemas use for the types. `number` includes `integer`.
     fileprivate var names: [String] {
         let known: [(TypeSet, String)] = [
             (.string, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"), (.array, "array"),

@@ -3,7 +3,7 @@ import EventLoop
 import Text
 
 /// The messages of a command that waits for its broker. The first message, after a second, names the cause of the
-/// wait. Later messages name each new cause and the end of the wait.
+/// wait if known. Later messages name each new cause and the end of the wait.
 struct BrokerNotice {
     /// The minimum duration of a reported wait.
     static let noticeDelayMilliseconds = 1000

@@ -1,6 +1,6 @@
 import CommandKit
 
-/// The broker of a command. A command also works without a configuration file.
+/// The broker of a command, from a configuration file or from `--url` and `--prefix`.
 struct BrokerOptions: Equatable, Sendable {
     var configPath: String?
     /// The URL of the broker if no configuration file is used. The URL may contain `${NAME}`.

@@ -26,7 +26,7 @@ final class BrokerWait: SessionHandler {
         return wait
     }
 
-    /// Stops all output. Call this function once the connection is open.
+    /// Stops all output.
     func end() { isEnded = true }
 
     override func statusChanged(_ status: BrokerStatus) {

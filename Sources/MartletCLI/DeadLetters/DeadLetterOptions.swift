@@ -183,7 +183,8 @@ extension DeadLetterOptions {
     private static func rate(_ text: String) throws(UsageError) -> Int {
         let digits = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         guard let rate = Int(digits), 1...ratePerSecondMax ~= rate else {
-            throw UsageError("option --rate: expected messages per second, such as 500/s, got '\(text)'")
+            throw UsageError(
+                "option --rate: expected 1 to \(ratePerSecondMax) messages per second, such as 500/s, got '\(text)'")
         }
         return rate
     }

@@ -179,11 +179,11 @@ enum DeadLetterText {
         return shown(String(decoding: json.bytes, as: UTF8.self), reveals: reveals)
     }
 
-    /// Minimum number of hexadecimal digits of a device token. Shorter texts are request IDs, such as a UUID without
-    /// hyphens.
+    /// Minimum number of hexadecimal digits of a device token in an operand. Shorter texts are request IDs, such as a
+    /// UUID without hyphens.
     private static let tokenDigitsMin = 64
 
-    /// Returns an operand for a command that an operator pastes. Only possible device tokens are shortened.
+    /// Returns an operand for a command that an operator pastes. Shortens only possible device tokens.
     static func operand(_ text: String) -> String {
         String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
     }

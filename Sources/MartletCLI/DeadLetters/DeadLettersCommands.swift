@@ -20,7 +20,6 @@ struct DeadLettersStatsCommand: MessageQueueCommand {
     }
 }
 
-/// The command that lists dead letters.
 struct DeadLettersListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "list"],
@@ -47,8 +46,8 @@ struct DeadLettersShowCommand: MessageQueueCommand {
         path: ["dead-letters", "show"],
         summary: "Show complete dead letters: reason, headers, body.",
         discussion: """
-            Of dead letters with the same ID, reason and body, print the first and count the others. With --json, print
-            every dead letter.
+            Of dead letters with the same ID, class, code, path, outcome and body, print the first and count the others.
+            With --json, print every dead letter.
             """,
         operands: "ID…", operandValues: .text,
         options: .broker + [.reveal, .deliveryLimit, .json])
@@ -70,11 +69,11 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
         discussion: """
             With IDs, send only dead letters with one of these IDs; with --where, only dead letters that match; with
             --all, every dead letter. Without ID, --where and --limit, ask for confirmation on a terminal after a dry
-            run; elsewhere, require --all or --yes. Start with --dry-run, then with --limit 10. A dead letter that a
-            worker would refuse stays in the queue and is counted. The others are published, and removed once the broker
-            has confirmed them. The command may be stopped at any time and run again: a worker does not push a duplicate
-            again. Dead letters that do not match stay in the queue, in their order. Attempts are not reset: a request
-            without attempts left gets one more attempt.
+            run; elsewhere and with --json, require --all or --yes. Start with --dry-run, then with --limit 10. A dead
+            letter that a worker would refuse stays in the queue and is counted. The others are published, and removed
+            once the broker has confirmed them. The command may be stopped at any time and run again: a worker does not
+            push a duplicate again. Dead letters that do not match stay in the queue, in their order. Without
+            --reset-attempts, a request without attempts left gets one more attempt.
 
             \(DeadLettersText.filters)
             """,
@@ -98,7 +97,6 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
     }
 }
 
-/// The command that writes dead letters to a file.
 struct DeadLettersExportCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "export"],
@@ -157,13 +155,13 @@ struct DeadLettersImportCommand: MessageQueueCommand {
 struct DeadLettersEditCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "edit"],
-        summary: "Edit a dead letter's body in $EDITOR and send it.",
+        summary: "Edit the body of a dead letter and send the request.",
         discussion: """
-            Write the body to a file of mode 0600, run the editor, and check the result; repeat until the body is valid.
-            Then publish the body as `redrive --reset-attempts` does, with the dead letter's ID in push-edited-from, and
-            remove the dead letter. No message is unacknowledged while the editor is open. If several dead letters have
-            the ID, choose a dead letter with --where. An unchanged body is not sent. If only the content-encoding is
-            wrong, ask whether to send the body without it; --yes answers yes.
+            Write the body to a file of mode 0600, run $VISUAL, $EDITOR or vi, and check the result. If the body is
+            invalid, ask whether to edit again. Then publish the body as `redrive --reset-attempts` does, with the dead
+            letter's ID in push-edited-from, and remove the dead letter. No message is unacknowledged while the editor
+            is open. If several dead letters have the ID, choose a dead letter with --where. An unchanged body is not
+            sent. If only the content-encoding is wrong, ask whether to send the body without it; --yes answers yes.
 
             \(DeadLettersText.filters)
             """,

@@ -18,8 +18,8 @@ extension DeadLetterOptions {
         } catch {
             guard isDeliveryLimitAssumed else { return true }
             Terminal.error.line(
-                "martlet: \(queue): delivery limit unknown, assuming \(Self.deliveryLimitDefault): \(error.message)"
-                    .printable)
+                ("martlet: \(queue): delivery limit unknown, assuming \(Self.deliveryLimitDefault): \(error.message); "
+                    + "if the queue has another limit, pass --delivery-limit").printable)
         }
         guard let limit = deliveryLimit, limit <= DeadLetterScan.deliveriesSpared else { return true }
         Terminal.error.line(

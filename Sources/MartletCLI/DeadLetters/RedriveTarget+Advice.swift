@@ -2,7 +2,7 @@ import BrokerTopology
 import DeadLetters
 
 extension RedriveTarget {
-    /// Returns a remedy for an operator if `queue(for:)` returns nil.
+    /// Returns the remedy for a dead letter for which `queue(for:)` returns nil.
     func advice(_ task: DeadLetterTask, id: String) -> String {
         let commands = names.requestQueues.map { queue in
             var options = task.options

@@ -6,9 +6,9 @@ import Configuration
 /// The input of the checks: the configuration, as far as it can be read.
 struct DoctorContext: Sendable {
     let path: String
-    /// The whole configuration; nil if it has mistakes.
+    /// The whole configuration; nil if the configuration has mistakes.
     let configuration: WorkerConfiguration?
-    /// The broker's settings; nil if they have mistakes. Mistakes in other parts of the configuration do not matter.
+    /// The broker's settings; nil if these settings have mistakes, or if the file violates the configuration schema.
     let broker: WorkerConfiguration.Broker?
     let topology: Topology?
     let mistakes: [ConfigurationError.Mistake]
@@ -37,7 +37,7 @@ struct DoctorContext: Sendable {
 
     /// Returns the files, with the kind of their content.
     ///
-    /// - Parameter others: files that the configuration names and that were read.
+    /// - Parameter others: files that the configuration names, except payload schemas.
     private static func files(
         of file: ConfigurationFile, others: [String], apns: WorkerConfiguration.APNs?
     ) -> [ReadFile] {
@@ -53,7 +53,7 @@ struct DoctorContext: Sendable {
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
 
-    /// The broker and its topology; nil if the broker's settings have mistakes or TLS cannot be set up.
+    /// The broker and its topology; nil without ``broker``, or if TLS cannot be set up.
     var target: TopologyTarget? {
         guard let broker, let topology, let connector = try? BrokerConnector(broker) else { return nil }
         return TopologyTarget(connector: connector, inspector: TopologyInspector(topology, broker))

@@ -6,9 +6,9 @@ import Text
 struct DoctorLine: Sendable, Equatable {
     enum State: String, Sendable, CaseIterable {
         case ok
-        /// A problem that does not prevent a worker from working.
+        /// A problem that leaves the exit code at 0.
         case warning
-        /// A fault that prevents a worker from working.
+        /// A fault that sets the exit code to 1.
         case failure
         /// A part that could not be checked.
         case unseen

@@ -26,7 +26,10 @@ struct PauseCommand: Command {
 struct ResumeCommand: Command {
     static let syntax = CommandSyntax(
         path: ["resume"], summary: "End a pause that martlet pause began.",
-        discussion: "Held requests return within minutes, when their delays in the wait queues expire.",
+        discussion: """
+            Held requests return when their delays in the wait queues expire. To return the requests immediately, run
+            martlet waits bring-back.
+            """,
         options: PauseChange.options)
 
     let change: PauseChange

@@ -5,7 +5,7 @@ import Delivery
 /// The requests whose results are awaited. Each request has its own results, even if two requests have the same id and
 /// the second is a duplicate.
 ///
-/// A request to users is complete when a report and as many results as it counts have arrived.
+/// A request to users is complete when a report and the results of all devices in the report have arrived.
 struct AwaitedResults {
     private struct Request {
         let messageID: String
@@ -13,7 +13,7 @@ struct AwaitedResults {
         let names: Set<String>
         /// The number of results of devices so far.
         var resultCount = 0
-        /// The number of devices in the report; nil before it arrives.
+        /// The number of devices in the report; nil before the report arrives.
         var deviceCount: Int?
 
         var isComplete: Bool { deviceCount.map { resultCount >= $0 } ?? false }
@@ -34,12 +34,11 @@ struct AwaitedResults {
     /// Message-ids of the requests that are not complete.
     var missing: [String] { requests.map(\.messageID) }
 
-    /// Removes the request with this message-id.
     mutating func remove(_ messageID: String) {
         if let index = requests.firstIndex(where: { $0.messageID == messageID }) { requests.remove(at: index) }
     }
 
-    /// Records a message, and removes its request if that is complete. Returns whether the message belongs to a
+    /// Records a message, and removes its request if the request is complete. Returns whether the message belongs to a
     /// request.
     mutating func receive(_ message: WatchedMessage) -> Bool {
         let names = [message.messageID, message.id, message.requestID].compactMap(\.self)

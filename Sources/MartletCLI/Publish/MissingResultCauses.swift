@@ -17,7 +17,7 @@ struct MissingResultCauses {
     var commands: CommandAdvice
 
     /// Lines with one cause each, the most likely first; never empty. Without a known cause, the only line shows the
-    /// queues.
+    /// queues and a command.
     var lines: [String] {
         let causes = paused + unconsumed + notReady + held
         guard causes.isEmpty else { return Array(causes.prefix(Self.linesMax)) }

@@ -11,7 +11,7 @@ struct PublishCommand: ConfiguredCommand {
             Wait for the broker's confirm of each request, and print its id and outcome. The message-id is the id in the
             body if there is one, otherwise a new UUID. With --wait, also wait for the results and print them as martlet
             watch does; the exit code is then 0 only if all requests were accepted. While results are missing, print
-            causes that the broker and this user's workers on this machine report: no consumer, a pause, an open
+            causes that the broker and this user's workers on this machine report, such as a pause or an open
             breaker. A worker does not push an accepted id again: --new-id gives each request a new id. Requests are
             published without validation; only unknown keys inside aps cause a warning on standard error. With --user or
             --user-file, the requests go to the registered devices of these users, whatever target the files name.
@@ -24,7 +24,8 @@ struct PublishCommand: ConfiguredCommand {
             OptionSyntax(name: "message-id", value: "ID", help: "message-id to use, for a single file"),
             .user("user whose devices receive the requests, instead of the target in the file"), .userFile,
             OptionSyntax(
-                name: "scope", value: "SCOPE", help: "with --user: scope of the registrations, such as an activity"),
+                name: "scope", value: "SCOPE",
+                help: "with --user or --user-file: scope of the registrations, such as an activity"),
             OptionSyntax(
                 name: "queue", value: "NAME",
                 help: "request queue to publish to; required if the configuration has several"),

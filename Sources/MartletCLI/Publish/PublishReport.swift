@@ -48,14 +48,14 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// The reason for a failure, with the remedy; nil if the broker confirmed the message.
+    /// The reason for a failure, with a remedy if known; nil if the broker confirmed the message.
     var reason: String? { sentence.map { commands.completed($0) } }
 
     private var sentence: String? {
         switch outcome {
         case .confirmed: nil
         case .returned(_, let text): "no queue is bound for the message (\(text)); run: martlet topology apply"
-        case .nacked: "the queue is full or unavailable"
+        case .nacked: "the queue is full or unavailable; consume from the queue, or raise its limit"
         case .refused(.shortStringTooLong): "a queue name or property is longer than 255 bytes"
         case .refused(.headersTooLarge): "the properties do not fit into one frame"
         case .refused(.bodyTooLarge): "the message is too large"

@@ -50,8 +50,8 @@ struct RequestFile: Sendable {
         return body
     }
 
-    /// Returns the body with users as its target instead of a device, a channel or other users. Returns a body that is
-    /// not a JSON object unchanged.
+    /// Returns the file with users as the target of the request instead of a device, a channel or other users. Returns
+    /// the file unchanged if the request is not a JSON object.
     ///
     /// - Parameters:
     ///   - users: one or more.
@@ -110,7 +110,7 @@ struct RequestFile: Sendable {
     }
 
     /// Returns the app as the routing key, so that an operator can bind one queue for each app. Returns `-` if the
-    /// app cannot be read or does not fit in a routing key.
+    /// app is missing, empty or too long for a routing key.
     private static func routingKey(app: String?) -> String {
         guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }
         return app

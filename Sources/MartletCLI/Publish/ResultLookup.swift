@@ -31,8 +31,8 @@ struct ResultLookup: Sendable {
         self.commands = commands
     }
 
-    /// Looks up the causes repeatedly, and prints each cause once on standard error. The caller cancels the task when
-    /// all results have arrived or the timeout has passed.
+    /// Looks up the causes repeatedly, and prints each cause once on standard error. Returns when the task is
+    /// cancelled.
     func repeatUntilCancelled(on loop: EventLoop) async {
         var printed: Set<String> = []
         var delay = Self.firstDelaySeconds
@@ -64,7 +64,7 @@ struct ResultLookup: Sendable {
             try await admin.waitUntilReady(deadlineSeconds: Self.brokerSecondsMax)
             for queue in queues { statuses.append(try await admin.status(ofQueue: queue)) }
         } catch {
-            // The connection that consumes the results reports the broker's error.
+            // The connection that consumes the results reports an unreachable broker.
         }
         await admin.close()
         return statuses

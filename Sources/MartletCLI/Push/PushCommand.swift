@@ -15,8 +15,8 @@ struct PushCommand: ConfiguredCommand {
         discussion: """
             Read keys, certificates, apps and endpoints from the configuration, validate each request as a worker does,
             push it once, and print the outcome; with --json, print the result that a worker would publish. Nothing is
-            published or retried. Unknown keys inside aps cause a warning on standard error. Exit code 0: all requests
-            were accepted, 1: a request was not accepted, 3: no connection to APNs.
+            published or retried. A request to users is invalid. Unknown keys inside aps cause a warning on standard
+            error. Exit code 0: all requests were accepted, 1: a request was not accepted, 3: no connection to APNs.
             """,
         operands: "FILE…",
         options: [

@@ -87,8 +87,8 @@ struct StatusTable {
         return status.phase == .running ? "not ready" : status.phase.rawValue
     }
 
-    /// Reasons why workers are unreachable or not ready, failures of device registrations, and lanes of previous
-    /// configurations that still have unsettled messages.
+    /// Reasons why workers are unreachable or not ready, failures of device registrations, and the retired lanes
+    /// of previous configurations.
     private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
             switch line.status {

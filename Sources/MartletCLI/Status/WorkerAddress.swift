@@ -16,7 +16,7 @@ enum WorkerAddress: Equatable, Sendable {
         socketOption, OptionSyntax(name: "url", value: "URL", help: "admin endpoint of the worker"),
     ]
 
-    /// Timeout for a response. A worker responds within a second, even if its lanes are stalled.
+    /// Timeout for a response.
     private static let answerMillisecondsMax = 5000
 
     /// Returns the named worker, or all workers of this user on this machine.

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Text
 
-/// A question on a terminal. The loop runs during the prompt, which keeps connections open.
+/// A question on a terminal. During `ask`, the loop keeps running, so connections stay open.
 final class ConfirmationPrompt {
     /// Whether a terminal can show a question and read the answer.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }

@@ -33,8 +33,8 @@ final class ExportFile {
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    /// Appends a line to the buffer, and writes a full buffer. Returns false if the write fails, or if `isOver` returned
-    /// true while the reader was slow.
+    /// Appends a line to the buffer, and writes a full buffer. Returns false if the write fails, or if `isOver`
+    /// returned true while the reader was slow.
     func write(_ line: [UInt8], on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
         buffer += line
         buffer.append(UInt8(ascii: "\n"))
@@ -42,7 +42,7 @@ final class ExportFile {
         return await flush(on: loop, unless: isOver)
     }
 
-    /// Writes the remaining lines and flushes the file to the disk. Returns false on failure, or if `isOver` returned
+    /// Writes the remaining lines, and flushes a file to the disk. Returns false on failure, or if `isOver` returned
     /// true while the reader was slow.
     func finish(on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
         guard await flush(on: loop, unless: isOver) else { return false }

@@ -4,7 +4,8 @@ import Glibc
 final class KeyInput {
     private var former = termios()
 
-    /// Sets the mode. Returns nil if standard input is not a terminal, or if another job uses the terminal.
+    /// Sets the mode. Returns nil if standard input is not a terminal, another job uses the terminal, or the mode
+    /// cannot be set.
     init?() {
         guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, &former) == 0
         else { return nil }
@@ -19,7 +20,7 @@ final class KeyInput {
         case quit, other, ended
     }
 
-    /// Reads the pressed keys. Returns `ended` at the end of the input.
+    /// Reads the pressed keys. Returns `ended` at the end of the input or after an error.
     func read() -> Key {
         var keys = [UInt8](repeating: 0, count: 64)
         let count = Glibc.read(STDIN_FILENO, &keys, keys.count)

@@ -2,7 +2,7 @@ import CommandKit
 import EventLoop
 
 /// A progress bar on the terminal. Shows nothing if standard error is not a terminal, or if JSON lines are written to
-/// the same terminal.
+/// a terminal.
 final class ProgressLine {
     private static let intervalMilliseconds = 200
     private static let cells = 24
@@ -20,11 +20,11 @@ final class ProgressLine {
         self.init(on: loop, isJSON: isJSON) { Self.text(count(), of: total, after: $0) }
     }
 
-    /// Creates a line with another text.
+    /// Creates a line that shows a text.
     ///
     /// - Parameters:
     ///   - isJSON: whether JSON lines are written to standard output.
-    ///   - text: returns the text after a time; called periodically.
+    ///   - text: returns the text for the elapsed time; called periodically.
     init(on loop: EventLoop, isJSON: Bool, _ text: @escaping (Duration) -> String) {
         self.loop = loop
         begin = loop.now.monotonic

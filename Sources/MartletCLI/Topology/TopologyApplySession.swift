@@ -38,7 +38,9 @@ struct TopologyApplySession {
         switch await inspector.management?.snapshot(of: inspector.topology) {
         case .success(let seen): snapshot = seen
         case .failure(let failure):
-            Terminal.error.line("martlet: cannot query the management API: \(failure.message)".printable)
+            Terminal.error.line(
+                "martlet: cannot query the management API: \(failure.message); check amqp.management_url and its user"
+                    .printable)
         case nil: break
         }
         do {

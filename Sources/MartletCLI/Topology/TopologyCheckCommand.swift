@@ -13,11 +13,11 @@ struct TopologyCheckCommand: ConfiguredCommand {
         path: ["topology", "check"],
         summary: "Compare the broker with the topology without changing it.",
         discussion: """
-            Print missing and mismatched objects, each with a remedy. Exit code 0: all objects match, 1: an object is missing or
-            mismatched. AMQP shows whether objects exist, and, to users with configure permission, whether the arguments
-            match; bindings and policies are visible only if amqp.management_url is configured. A queue also counts as
-            mismatched if requests wait in it without a consumer, or if it is full and refuses messages, so that results
-            cannot be published.
+            Print missing and mismatched objects, each with a remedy. Exit code 0: no object is missing or mismatched,
+            1: an object is. AMQP shows whether objects exist, and, to users with configure permission, whether the
+            arguments match; bindings and policies are visible only if amqp.management_url is configured. A queue also
+            counts as mismatched if requests or commands wait in it without a consumer, or if it is full and refuses
+            messages.
             """,
         options: .broker + [.json])
 

@@ -33,12 +33,13 @@ struct UnroutedReplayCommand: MessageQueueCommand {
         discussion: """
             With IDs, publish only results with one of these IDs; with --where, only results that match; with --all,
             every result. Each result goes to the result exchange with its original routing key. Without ID, --where and
-            --limit, ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Bind a queue
-            first: martlet topology apply. Stop martlet watch and martlet publish --wait first: their queues would
-            receive the results, and the broker deletes these queues later. With amqp.management_url, the command checks
-            for such queues. The first result of each routing key is published separately. If no queue is bound for the
-            key, the results with this key stay. A result is removed after the broker has confirmed it. If the command
-            is killed, published results may also stay: consumers of results discard duplicates by message-id.
+            --limit, ask for confirmation on a terminal after a dry run; elsewhere and with --json, require --all or
+            --yes. Bind a queue first: martlet topology apply. Stop martlet watch and martlet publish --wait first:
+            their queues would receive the results, and the broker deletes these queues later. With
+            amqp.management_url, the command checks for such queues. The first result of each routing key is published
+            separately. If no queue is bound for the key, the results with this key stay. A result is removed after the
+            broker has confirmed it. If the command is killed, published results may also stay: consumers of results
+            discard duplicates by message-id.
 
             \(ResendText.filters)
             """,

@@ -12,7 +12,6 @@ struct UnknownApsKey: Equatable {
     var pointer: String
     /// The Apple key that was probably intended; nil if no Apple key is similar.
     var suggestion: String?
-    /// Index of the key's node.
     var nodeIndex: Int
 
     static func all(in request: JSONValue) -> [UnknownApsKey] {

@@ -8,7 +8,7 @@ extension ValidateCommand {
         summary: "Validate requests or other documents against a JSON Schema.",
         discussion: """
             Print FILE: valid, or FILE:LINE:COLUMN and the mistake. On a terminal, also print the line with a caret; in
-            a pipe or file, print nothing from the document. With --json, print one line per document: {"valid":true},
+            a pipe or file, print no excerpt of the document. With --json, print one line per document: {"valid":true},
             or false with errors. Exit code 0: all documents are valid, 1: a document is invalid, 2: invalid schema,
             unreadable file, failed output, or invalid usage.
 

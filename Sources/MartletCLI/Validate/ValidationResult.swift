@@ -30,7 +30,6 @@ struct ValidationResult: Equatable {
             }
         }
 
-        /// The message for an operator.
         var message: String {
             switch self {
             case .json(let error): error.message
@@ -49,7 +48,7 @@ struct ValidationResult: Equatable {
         }
     }
 
-    /// Returns one line: `{"valid":true}`, or `false` with `errors`. The line may also contain `warnings`.
+    /// Returns one line: `{"valid":true}`, or `false` with `errors`. The line may also contain `more` and `warnings`.
     ///
     /// - Parameters:
     ///   - file: name of the document's file; nil for a single file.

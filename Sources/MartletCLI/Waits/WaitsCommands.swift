@@ -35,12 +35,12 @@ struct WaitsBringBackCommand: MessageQueueCommand {
         discussion: """
             With IDs, return only requests with one of these IDs; with --where, only requests that match; with --all,
             every request. Without ID, --where and --limit, ask for confirmation on a terminal after a dry run;
-            elsewhere, require --all or --yes. Run the command after repairing the cause: while a breaker is open,
-            workers move the requests to a wait queue again. Each request is published unchanged, and removed from its
-            wait queue after the broker has confirmed it. With --rate and a filter or an ID, the other requests of a
-            wait queue stay unacknowledged until the command ends. The command may be stopped at any time and run again.
-            If the command is killed, a few requests may be in both queues: a single worker process pushes such a
-            request once, but two processes may each push it.
+            elsewhere and with --json, require --all or --yes. Run the command after repairing the cause: while a
+            breaker is open, workers move the requests to a wait queue again. Each request is published unchanged, and
+            removed from its wait queue after the broker has confirmed it. With --rate and a filter or an ID, the other
+            requests of a wait queue stay unacknowledged until the command has read the queue. The command may be
+            stopped at any time and run again. If the command is killed, a few requests may be in both queues: a single
+            worker process pushes such a request once, but two processes may each push it.
 
             \(ResendText.filters)
             """,

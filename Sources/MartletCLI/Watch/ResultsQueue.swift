@@ -43,7 +43,7 @@ final class ResultsQueue {
         do throws(AMQPError) {
             try await declare(on: exchanges)
         } catch {
-            // The broker deletes the queue after its expiry.
+            // The broker deletes the queue when it expires.
             await admin.close()
             throw error
         }

@@ -11,7 +11,7 @@ struct WatchCommand: ConfiguredCommand {
         summary: "Print results, reports, registration events and dead letters as they are published.",
         discussion: """
             The command consumes copies from a temporary queue, so that consumers of results miss nothing. Messages
-            published before the command reports that it is listening are not printed. Several filters must all match.
+            published before the command reports that it is listening may be missing. Several filters must all match.
             AGE is the time since the outcome was determined, or since the request was dead-lettered. A reason is
             printed on a separate line. On a terminal, q quits. On a narrow terminal, columns are shortened or omitted;
             in a pipe or file, nothing is cut. With --json, print one line per message: the columns, and the message
@@ -24,7 +24,7 @@ struct WatchCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "outcome", value: "OUTCOME", help: "\(outcomes.enumerated(with: "or")); repeatable",
                 repetition: .list, values: .words(outcomes)),
-            OptionSyntax(name: "id", value: "ID", help: "only the notification with this id or message-id"),
+            OptionSyntax(name: "id", value: "ID", help: "only messages of the request with this id or message-id"),
             OptionSyntax(name: "reveal", help: "with --json: print complete device tokens"),
             OptionSyntax(name: "count", value: "N", help: "exit after N messages"),
             OptionSyntax(name: "timeout", value: "SECONDS", help: "exit after SECONDS; with --count: exit code 4"),

@@ -11,7 +11,7 @@ struct WatchedEnvelope {
 
     var exchange: String
     var routingKey: String
-    /// The properties that are set, by their JSON names.
+    /// The text properties that are printed, by their JSON names.
     var properties: [(name: StaticString, value: String)] = []
     /// The time at which the message was published, according to its own properties.
     var timestampSeconds: UInt64?

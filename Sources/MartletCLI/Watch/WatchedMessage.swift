@@ -13,12 +13,12 @@ struct WatchedMessage: Equatable {
         case deadLetter = "dead_letter"
         case channelReply = "channel_reply"
         case registrationReply = "registration_reply"
-        /// A change of a registration that its producer did not request.
+        /// A change of a registration that no producer requested.
         case registrationEvent = "registration_event"
-        /// The number of children of a request to users.
+        /// The report on a request to users, with the number of devices.
         case report
 
-        /// The kind of a message of the result exchange with the AMQP property `type`.
+        /// Creates the kind of a message of the result exchange from the AMQP property `type`.
         init(type: String?) {
             switch type {
             case ChannelReply.type: self = .channelReply
@@ -33,7 +33,7 @@ struct WatchedMessage: Equatable {
     var kind: Kind
     /// The id of the notification, or the message-id if the id cannot be read; nil without either.
     var id: String?
-    /// The id of the request to users of which this is the result of one device; nil for other messages.
+    /// For the result of one device: the id of the request to users. Nil for other messages.
     var requestID: String?
     /// The number of devices of a report, or of a result of a request to one user.
     var devices: Int?

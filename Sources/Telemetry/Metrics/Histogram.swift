@@ -1,7 +1,6 @@
 /// The distribution of observed values over fixed buckets. A reader may see an observation in its bucket but not in the
 /// sum, or the reverse.
 public final class Histogram: Sendable {
-    /// The unit of a value.
     public enum Unit: Sendable, Hashable {
         /// Nanoseconds, rendered in seconds as Prometheus requires.
         case nanoseconds

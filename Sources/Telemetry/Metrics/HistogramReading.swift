@@ -5,7 +5,6 @@ public struct HistogramReading: Sendable, Hashable {
     public let bounds: [Int]
     /// The number of observations in each bucket. The last bucket contains values beyond the last bound.
     public private(set) var counts: [Int]
-    /// The sum of all values.
     public private(set) var sum: Int
 
     /// Creates a reading.
@@ -16,7 +15,6 @@ public struct HistogramReading: Sendable, Hashable {
         (self.unit, self.bounds, self.counts, self.sum) = (unit, bounds, counts, sum)
     }
 
-    /// The number of observations.
     public var count: Int { counts.reduce(0, &+) }
 
     public mutating func add(_ other: HistogramReading) {

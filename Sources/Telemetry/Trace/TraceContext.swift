@@ -6,7 +6,7 @@ public struct TraceContext: Sendable, Hashable {
     public var traceIDHigh: UInt64
     public var traceIDLow: UInt64
     public var spanID: UInt64
-    /// The sampling decision of the trace's root.
+    /// The sampling decision, from the `sampled` flag.
     public var isSampled: Bool
 
     public init(traceIDHigh: UInt64, traceIDLow: UInt64, spanID: UInt64, isSampled: Bool) {

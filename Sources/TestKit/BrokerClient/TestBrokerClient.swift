@@ -55,7 +55,6 @@ public actor TestBrokerClient {
     private var connectors: [ByteConnector] { url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) } }
     private var connection: ConnectionConfiguration { ConnectionConfiguration(credentials: url.credentials) }
 
-    /// Suspends the caller for a duration.
     public func sleep(for duration: Duration) async { await loop.sleep(for: duration) }
 
     /// The maximum number of unconfirmed messages. A publisher accepts only a limited number.
@@ -99,10 +98,10 @@ public actor TestBrokerClient {
         return await publisher?.publish(message)
     }
 
-    /// Receives one message from a queue and requeues it. Its next delivery is a redelivery.
+    /// Receives one message from a queue. The broker requeues the message, and its next delivery is a redelivery.
     public func requeueOne(in queue: String) async { await receiveOne(from: queue) { _, _ in } }
 
-    /// Receives one message from a queue and rejects it. The broker dead-letters it.
+    /// Receives one message from a queue and rejects the message without requeue.
     public func reject(from queue: String) async { await receiveOne(from: queue) { $0.reject($1.tag, requeue: false) } }
 
     private func receiveOne(from queue: String, _ settle: @escaping (Consumer, borrowing IncomingMessage) -> Void) async

@@ -54,7 +54,7 @@ public actor Browser {
         return events("Network.requestWillBeSent").compactMap { $0["request"]?["url"]?.string }
     }
 
-    /// Returns the errors and warnings in the page's console so far, and the uncaught exceptions.
+    /// Returns the errors, warnings and failed assertions in the page's console so far, and the uncaught exceptions.
     public func consoleMessages() async throws(ProcessError) -> [String] {
         try await receivePendingEvents()
         let calls = events("Runtime.consoleAPICalled").filter {

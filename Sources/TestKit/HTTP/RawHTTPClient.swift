@@ -79,7 +79,8 @@ public final class RawHTTPClient: ByteStreamHandler {
     public func close() { transport?.close() }
     public func reset() { transport?.reset() }
 
-    /// Waits until a condition is true, evaluated after each event of the connection.
+    /// Waits until a condition is true. Evaluates the condition immediately, when bytes arrive, and when the connection
+    /// opens or ends.
     ///
     /// - Parameter what: The name of the condition in errors.
     public func wait(_ what: String, until condition: @escaping () -> Bool) async throws {

@@ -1,6 +1,5 @@
 /// The instruction counts of a callgrind run. The count of a function excludes its callees.
 public struct CallgrindProfile {
-    /// The total number of instructions.
     public let total: Int
     /// Instructions by module (see `SymbolModule`).
     public private(set) var byModule: [String: Int] = [:]

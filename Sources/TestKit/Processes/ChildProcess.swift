@@ -5,7 +5,7 @@ import Threads
 
 /// A process that a test or a benchmark started.
 ///
-/// The kernel ends the process when the starting process exits for any reason.
+/// The kernel sends the process a signal when the starting process exits for any reason; see ``OrphanEnd``.
 ///
 /// `@unchecked Sendable`: the lock `state` protects the mutable properties.
 public final class ChildProcess: @unchecked Sendable {
@@ -42,7 +42,8 @@ public final class ChildProcess: @unchecked Sendable {
     /// Starts `command`, whose first word is a path or a name in `PATH`.
     ///
     /// - Parameters:
-    ///   - environment: The environment; nil to inherit it with an empty `MARTLET_CONFIG`.
+    ///   - environment: The environment; nil to inherit the environment of this process. `MARTLET_CONFIG` is empty
+    ///     unless `environment` sets it.
     ///   - whenOrphaned: The signal to send when this process has exited.
     ///   - lineEnd: The line terminator of the pipes.
     /// - Throws: `ProcessError` if the process cannot be started.
@@ -76,7 +77,6 @@ public final class ChildProcess: @unchecked Sendable {
         return (exit, await child.output.allLines(), await child.errors.allLines())
     }
 
-    /// Whether the process has not exited.
     public var isRunning: Bool { state.withLock { ended == nil } }
 
     /// The CPU time used so far; after the exit, the total CPU time.
@@ -128,7 +128,6 @@ public final class ChildProcess: @unchecked Sendable {
         if let failure { throw ProcessError(failure, "cannot write to the standard input of \(name)") }
     }
 
-    /// Closes the child's standard input.
     public func closeInput() {
         state.withLock {
             if let input { close(input) }
@@ -165,7 +164,9 @@ public final class ChildProcess: @unchecked Sendable {
         return (try await exit(within: .zero), peakBytes)
     }
 
-    /// Sends SIGTERM and waits until the process exits. Kills the process if it does not exit in time.
+    /// Sends SIGTERM and waits until the process exits.
+    ///
+    /// - Throws: `ProcessError` if the process does not exit in time. The process is then killed.
     @discardableResult
     public func terminate(within: Duration = TestTimeout.duration) async throws(ProcessError) -> ChildExit {
         send(signal: SIGTERM)
@@ -203,7 +204,7 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - code: The value of `errno` after the call.
-    ///   - action: What failed, such as `cannot create a pipe`.
+    ///   - action: The failed action, such as `cannot create a pipe`.
     public init(_ code: Int32, _ action: String) {
         description = "\(action): \(String(cString: strerror(code)))"
     }

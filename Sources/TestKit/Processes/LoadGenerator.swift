@@ -3,7 +3,7 @@ public struct LoadGenerator: Sendable {
     /// The timeout of one run.
     private static let secondsMax = 600
 
-    /// The figures of a run in which all pushes were answered with 200.
+    /// The figures of a run in which all pushes succeeded.
     public struct Run: Sendable {
         public let requestsPerSecond: Double
         /// The resource usage of h2load itself.
@@ -45,7 +45,7 @@ public struct LoadGenerator: Sendable {
 
     /// Pushes `requests` times.
     ///
-    /// - Throws: `ProcessError` unless each push is answered with 200.
+    /// - Throws: `ProcessError` if h2load fails, or reports a push that did not succeed.
     public func run(_ requests: Int, port: Int) async throws(ProcessError) -> Run {
         let load = try await ChildProcess(command(port: port) + ["--requests=\(requests)"])
         let (exit, peakBytes) = try await load.exitAndPeak(within: .seconds(Self.secondsMax))

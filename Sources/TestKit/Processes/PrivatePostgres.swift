@@ -12,7 +12,7 @@ package actor PrivatePostgres {
     private static let administrator = "postgres"
 
     package nonisolated let port: UInt16
-    /// The folder of the Unix socket, on which every user may connect without a password.
+    /// The folder of the Unix socket. Over this socket, every user may connect without a password.
     package nonisolated var directory: String { folder.path }
     private let folder: TemporaryDirectory
     private let settings: [String]
@@ -132,14 +132,14 @@ package actor PrivatePostgres {
         try await start()
     }
 
-    /// Kills all processes of the server.
+    /// Kills all processes of the server, and waits until they have exited.
     package func kill() async throws(ProcessError) {
         // A suspended postmaster starts no further process.
         pause()
         let killed = processes
         for process in killed { Glibc.kill(process, SIGKILL) }
         _ = try await server?.exit()
-        // A session that has not yet ended holds the shared memory, so that a new server would not start.
+        // A new server does not start while a killed process still uses the shared memory.
         do {
             try await poll(until: "the server's processes have ended", every: .milliseconds(5)) {
                 !killed.contains(where: Self.isRunning)
@@ -169,12 +169,12 @@ package actor PrivatePostgres {
         try await sql("SELECT pg_promote()", database: Self.administrator)
     }
 
-    /// Returns the processor time of all running processes of the server.
+    /// Returns the CPU time of all running processes of the server.
     package func processorTime() -> Duration {
         processes.reduce(.zero) { $0 + ProcessFigures.processorTime(of: $1) }
     }
 
-    /// Stops the server permanently.
+    /// Stops the server, or removes the shared memory of a killed server.
     package func end() async throws(ProcessError) {
         guard let server else { return }
         if server.isRunning {

@@ -22,9 +22,9 @@ public struct PythonEnvironment: Sendable {
         try await Self.run(["cp", requirements, mark])
     }
 
-    /// Runs a program and returns its output lines.
+    /// Runs a Python program and returns its output lines.
     ///
-    /// - Throws: `ProcessError` with the output if the program fails or does not exit in time.
+    /// - Throws: `ProcessError` if the program fails or does not exit in time.
     public func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:],
         within: Duration = TestTimeout.duration

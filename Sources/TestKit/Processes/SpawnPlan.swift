@@ -1,12 +1,12 @@
 import Glibc
 
-/// The arguments, environment and pipes of a process to start. Use the plan only on the thread of
+/// The arguments, environment and standard streams of a process to start. Use the plan only on the thread of
 /// `ProcessSpawner`.
 struct SpawnPlan {
     let name: String
     let arguments: [String]
     let environment: [String]
-    /// This process's ends of the pipes for standard input, output and error.
+    /// This process's ends of the pipes for standard input, output and error; nil for other streams.
     private(set) var parentEnds: [Int32?] = [nil, nil, nil]
     private(set) var childEnds: [Int32?] = [nil, nil, nil]
 
@@ -46,7 +46,7 @@ struct SpawnPlan {
         for end in childEnds { if let end { close(end) } }
     }
 
-    /// Starts the process, and closes the child's ends of the pipes. Blocks only during the start.
+    /// Starts the process, and closes the child's ends of its standard streams.
     ///
     /// - Throws: `ProcessError` if the process cannot be started.
     func start() throws(ProcessError) -> pid_t {

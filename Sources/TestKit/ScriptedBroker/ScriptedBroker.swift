@@ -3,7 +3,7 @@ public import EventLoop
 
 /// The behavior of the scripted broker. The broker's seed determines every random choice.
 public struct ScriptedBrokerBehavior: Sendable {
-    /// The share of publishes on channels with confirms that are refused with `basic.nack`, in percent.
+    /// The probability, in percent, that a channel with confirms refuses a publish with `basic.nack`.
     public var nackPercent = 0
     /// Whether a channel with confirms refuses all publishes until the channel closes. The value applies to channels
     /// that are opened later.
@@ -13,7 +13,7 @@ public struct ScriptedBrokerBehavior: Sendable {
     /// The time that a refusing channel takes for each refusal. Refusals are sequential, and the channel answers
     /// `channel.close` after the last refusal.
     public var refusalSeconds: Int64 = 0
-    /// The share of mandatory publishes that are returned although they could be routed, in percent.
+    /// The probability, in percent, that the broker returns a mandatory publish that has a route.
     public var returnPercent = 0
     /// The delay of a confirm. The upper bound is also the time until a queue applies an acknowledgment.
     public var confirmDelayMilliseconds = 0...0
@@ -70,7 +70,7 @@ public final class ScriptedBroker {
     public var connectionCount: Int { connections.count }
     /// The total number of logins.
     public internal(set) var logins = 0
-    /// The number of deliveries that consumers requeued explicitly.
+    /// The number of deliveries that clients requeued with `basic.nack` or `basic.reject`.
     public internal(set) var requeued = 0
     /// The number of channel crashes after the reuse of a consumer tag with unacknowledged deliveries.
     public internal(set) var channelCrashes = 0

@@ -1,7 +1,7 @@
 import AMQP
 import EventLoop
 
-/// Consumers and their deliveries.
+/// Consumers and deliveries.
 extension ScriptedChannel {
     func setPrefetch(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.long() != nil, let count = reader.short(), let isGlobal = reader.octet() else {

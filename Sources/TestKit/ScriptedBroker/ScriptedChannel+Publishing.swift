@@ -84,7 +84,7 @@ extension ScriptedChannel {
         connection.flushAfterIteration()
     }
 
-    /// Sends the confirms of this event-loop iteration. The connection then flushes its output.
+    /// Sends the confirms that were decided since the last call.
     func sendConfirms() {
         guard case .open = state, var decided = confirms else { return }
         for confirm in decided.takeConfirms(mayJoin: {

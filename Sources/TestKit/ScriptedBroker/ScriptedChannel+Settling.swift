@@ -43,7 +43,7 @@ extension ScriptedChannel {
         release(items)
     }
 
-    /// Calls `answer` when the queues have applied the earlier acknowledgments.
+    /// Calls `answer` when the queues have applied the acknowledgments in flight, if the channel is then still open.
     func whenApplied(_ answer: @escaping () -> Void) {
         guard unapplied > 0 else { return answer() }
         broker.loop.schedule(after: broker.behavior.applyDelay) { [self] in

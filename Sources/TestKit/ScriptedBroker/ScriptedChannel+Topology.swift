@@ -1,6 +1,6 @@
 import AMQP
 
-/// Declaration and deletion of exchanges, queues and bindings.
+/// The methods of exchanges, queues and bindings.
 extension ScriptedChannel {
     func declareExchange(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.short() != nil, let name = reader.text(), let kind = reader.text(), let flags = reader.octet(),

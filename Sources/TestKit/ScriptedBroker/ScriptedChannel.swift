@@ -151,7 +151,6 @@ final class ScriptedChannel {
         }
     }
 
-    /// Extends the time for which the channel is busy.
     func extendBusyTime(seconds: Int64) { busyUntil = max(busyUntil, broker.loop.now.monotonic) + .seconds(seconds) }
 
     /// Calls `act` when the channel has completed its earlier work, or immediately if the channel is idle.

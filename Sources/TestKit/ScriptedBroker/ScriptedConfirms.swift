@@ -30,7 +30,7 @@ struct ScriptedConfirms {
         var confirms: [Confirm] = []
         var rest = decided[...]
         decided = []
-        // Consecutive positive confirms from the oldest publish on can be combined.
+        // Consecutive positive confirms can be combined if they start with the oldest unconfirmed publish.
         var joined = 0
         while joined < rest.count, joined < open.count,
             rest[rest.startIndex + joined].sequence == open[joined], rest[rest.startIndex + joined].positive

@@ -9,8 +9,8 @@ public final class ScriptedQueue {
     public private(set) var published = 0
     /// The number of unacknowledged messages, including the messages in transit to a channel.
     public internal(set) var unsettled = 0
-    /// The number of ready messages above which the queue refuses publishes with confirms; nil for no limit. Like the
-    /// policy `max-length` with `overflow: reject-publish`.
+    /// The maximum number of ready messages; nil for no limit. A full queue refuses publishes with confirms, like a
+    /// queue with the policy `max-length` and `overflow: reject-publish`.
     public var lengthMax: Int?
     /// Whether the queue was deleted. A new queue may have the same name.
     private(set) var isDeleted = false

@@ -52,7 +52,6 @@ package struct WireWriter {
         longString(content.bytes)
     }
 
-    /// Writes one entry of a table.
     package mutating func entry(_ name: String, _ value: FieldValue) {
         shortString(name)
         self.value(value)

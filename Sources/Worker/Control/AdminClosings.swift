@@ -2,8 +2,8 @@ import AdminHTTP
 import EventLoop
 import Telemetry
 
-/// The counts of connections that the admin endpoint closes, by cause. Logs the connections that are closed in
-/// favor of other connections. Runs on the control loop.
+/// The counts of connections that the admin endpoint closes because of a limit, by cause. Logs how many connections
+/// are closed in favor of other connections. Runs on the control loop.
 final class AdminClosings {
     private let counters: [AdminClosing: Counter]
     private let report: DisplacementReport
@@ -13,7 +13,8 @@ final class AdminClosings {
             uniqueKeysWithValues: AdminClosing.allCases.map { cause in
                 let counter = metrics.counter(
                     "martlet_admin_connections_closed_total",
-                    help: "Connections that the admin endpoint closed before the client had an answer.",
+                    help: "Connections that the admin endpoint or the control socket closed "
+                        + "before the client had an answer.",
                     labels: ["cause": cause.rawValue])
                 return (cause, counter)
             })

@@ -58,10 +58,11 @@ final class AdminEndpoint {
     }
 
     private static let addressAdvice =
-        "metrics and probes are not served; set admin.listen to an address of this machine, such as 127.0.0.1:9781"
+        "metrics and probes are not served over TCP; set admin.listen to an address of this machine, such as "
+        + "127.0.0.1:9781"
     private static let socketAdvice =
-        "martlet status, martlet pause and martlet resume cannot reach this worker; set admin.socket to a path in a folder "
-        + "that only this user can write to"
+        "martlet pause, martlet resume and, without --url, martlet status cannot reach this worker; "
+        + "set admin.socket to a path in a folder that only this user can write to"
 
     private func add(_ server: AdminServer) {
         server.onClosed = { [closings] in closings.add($0) }

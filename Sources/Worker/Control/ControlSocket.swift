@@ -91,7 +91,7 @@ package enum ControlSocket {
     package static var advice: String {
         let list = folders.map { "\($0)/" }.joined(separator: ", ")
         let service = owner(of: serviceFolder).map { "; for the workers of \($0), run the command with: sudo -u \($0)" }
-        return "no worker of this user is running on this machine: no socket answers in \(list)\(service ?? "")"
+        return "no worker of this user found on this machine: no socket answers in \(list)\(service ?? "")"
     }
 
     /// Returns the name of the folder's owner if the owner is another user; otherwise nil.

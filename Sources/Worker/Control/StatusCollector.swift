@@ -27,7 +27,6 @@ final class StatusCollector {
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([StatusSource.Answer?]) -> Void = { [self] answers in
-            // An answer is nil if the source was skipped or has not answered in time.
             var rest = answers[...]
             let registrations = (rest.popFirst() ?? nil)?.registrations
             let lanes = groups.map { group in

@@ -4,7 +4,8 @@ import Delivery
 
 /// The routes of the admin endpoint.
 struct WorkerRoutes {
-    /// The query of the worker's status. It calls its argument once all lanes have answered or the timeout has passed.
+    /// The query of the worker's status. It calls its argument once all queried threads have answered or the timeout
+    /// has passed.
     let status: (@escaping (WorkerSnapshot) -> Void) -> Void
     /// Numbers of the stalled lanes.
     let stalledLanes: () -> [Int]
@@ -14,7 +15,7 @@ struct WorkerRoutes {
     /// does not contain the scope, or if a lane has not answered.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
-    /// The routes that are open to every client.
+    /// The routes that the TCP port and the control socket serve.
     var views: [AdminRoute] {
         [
             AdminRoute(.get, "/livez", "whether every lane makes progress") { _ throws(AdminError) in live() },
@@ -36,7 +37,7 @@ struct WorkerRoutes {
         ]
     }
 
-    /// The routes that are open only to the user of the worker.
+    /// The routes that only the control socket serves.
     var controls: [AdminRoute] {
         [("/pause", true), ("/resume", false)].map { path, isPaused in
             AdminRoute(

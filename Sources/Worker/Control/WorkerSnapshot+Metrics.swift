@@ -6,7 +6,7 @@ import Delivery
 import Telemetry
 
 extension WorkerSnapshot {
-    /// Writes the gauges, and the counters that are kept outside the registry.
+    /// Writes the metrics whose values are in the snapshot.
     func write(to metrics: MetricsRegistry) {
         typealias Values = [(labels: MetricsRegistry.Labels, value: Double)]
         func several(_ name: String, _ help: String, _ values: Values) {

@@ -14,7 +14,7 @@ struct StallDetector {
         case recovered(Duration)
     }
 
-    /// Maximum duration of one event-loop iteration. A healthy lane needs less than a hundredth of this time.
+    /// Maximum duration of one event-loop iteration.
     static let iterationSecondsMax = 10
     /// Interval between calls of `check`.
     static let checkIntervalSeconds = 2

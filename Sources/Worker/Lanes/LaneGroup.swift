@@ -54,7 +54,7 @@ final class LaneGroup: @unchecked Sendable {
     /// Starts the lanes, the execution of channel commands, and the consumer of registration commands.
     ///
     /// - Parameter store: nil if the configuration has no store.
-    /// - Throws: if the system has no thread or descriptor left. Some lanes may have started by then.
+    /// - Throws: if a lane or the consumer of registration commands cannot start. Some lanes may have started by then.
     func start(
         tokens: [Credential.Name: TokenSupply], pauses: [Pause], store: RegistrationStore?,
         in environment: LaneEnvironment, handler: RolloutHandler
@@ -142,7 +142,6 @@ final class LaneGroup: @unchecked Sendable {
         channels?.apply(update, of: credential)
     }
 
-    /// Checks that the lanes make progress.
     func checkProgress(now: MonotonicTime) { watchdog.check(lanes.map(\.thread), now: now) }
 }
 

@@ -6,9 +6,9 @@ struct ReloadCounters: Sendable {
     /// Reloads after which the previous version stays in force.
     let refused: Counter
 
-    /// Registers the counters of one kind of contents.
+    /// Registers the counters of the configuration's or the schemas' reloads.
     ///
-    /// - Parameter what: the label value for the kind, one word.
+    /// - Parameter what: the label value for the reloaded contents, one word.
     init(_ registry: MetricsRegistry, of what: String) {
         func counter(_ result: String) -> Counter {
             registry.counter(

@@ -9,7 +9,7 @@ extension Rollout {
     }
 
     enum Event: Sendable {
-        /// The start of the process's event loop.
+        /// The start of the control loop.
         case processStarted
         case versionRead(Version)
         /// The end of a topology check. The obstacle is nil if the broker has everything that the generation needs.
@@ -64,7 +64,7 @@ extension Rollout {
         /// A timer that reports `timerFired` at this time and replaces the previous timer; nil to cancel the timer.
         case setTimer(MonotonicTime?)
         case exit(WorkerExit)
-        /// The exit of the process while lanes still run.
+        /// The immediate exit of the process, even if lanes still run.
         case abort(WorkerExit)
     }
 }

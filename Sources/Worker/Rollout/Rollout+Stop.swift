@@ -29,8 +29,8 @@ extension Rollout {
         return true
     }
 
-    /// Exits the process. The threads of lanes end only after a drain, so an earlier end is a defect. A new process
-    /// may recover.
+    /// Exits the process. The lane threads of the current generation end only after a drain, so an earlier end is a
+    /// defect. A new process may recover.
     private mutating func lanesEnded() -> [Action] {
         [.reportLanesWithoutThread(.permanent("all lane threads exited"))] + abort(.failed)
     }

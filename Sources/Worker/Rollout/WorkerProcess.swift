@@ -27,7 +27,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private var exit = WorkerExit.failed
 
     /// Runs a worker until a signal stops the worker, or until it fails. Exits the process instead of returning if
-    /// lanes still run at that time. Call this function on the main thread, before other threads start.
+    /// lanes may still run then. Call this function on the main thread, before other threads start.
     ///
     /// - Parameter commands: completes the commands in remedies.
     package static func run(_ version: ConfigurationVersion, from path: String, commands: CommandAdvice) -> WorkerExit {

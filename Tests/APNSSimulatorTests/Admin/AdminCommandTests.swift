@@ -49,7 +49,7 @@ import Testing
             for client in slow + [client] { client.close() }
         }
         _ = try await simulator.errors.line {
-            $0 == "apns-simulator: admin port full, slow connections closed: 1"
+            $0 == "apns-simulator: admin connections closed to make room: 1"
         }
         #expect(try await simulator.terminate().status == .exited(0))
     }

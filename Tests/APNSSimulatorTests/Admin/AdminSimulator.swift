@@ -92,7 +92,6 @@ final class AdminSimulator {
         return client
     }
 
-    /// Sends a push. Returns the answer.
     func push(
         _ client: ProviderClient, to deviceToken: String = Conversation.deviceToken, id: String? = nil,
         body: String = #"{"aps":{"alert":"Hi"}}"#

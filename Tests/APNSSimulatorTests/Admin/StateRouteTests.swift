@@ -143,7 +143,8 @@ import Testing
                 try await simulator.push(client, to: "aa01").status == 200, "a push to an unknown device was refused")
             try await simulator.expect(
                 "PUT", "/v1/devices/xyz", "{}",
-                is: #"{"error":"the device token must be an even number of hexadecimal digits"}"#, status: 400)
+                is: #"{"error":"the device token must be an even number of hexadecimal digits, at most 400"}"#,
+                status: 400)
             try await simulator.expect(
                 "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token must be the same as in the URL"}"#,
                 status: 400)
@@ -254,7 +255,8 @@ import Testing
             let path = "/v1/channels/a%2Bb%2F?app=com.example.app&environment=sandbox"
             try await simulator.expect(
                 "PUT", path, #"{"storage_policy":0}"#,
-                is: #"{"error":"app com.example.app does not exist or may not broadcast"}"#, status: 409)
+                is: #"{"error":"app com.example.app does not exist or may not broadcast; "#
+                    + #"set broadcast at /v1/teams/ID/apps/com.example.app"}"#, status: 409)
             let app = "/v1/teams/TEAM000001/apps/com.example.app"
             #expect(try await simulator.request("PUT", app, #"{"broadcast":true}"#).status == 200)
             let channel = #"{"app":"com.example.app","environment":"sandbox","id":"a+b/","storage_policy":0}"#

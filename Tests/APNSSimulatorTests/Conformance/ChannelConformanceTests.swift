@@ -145,7 +145,7 @@ import Testing
         wire.change { $0.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: false) }
         expectRefused(manage("GET", channel: id), 400, "FeatureNotEnabled")
         expectRefused(create(), 400, "FeatureNotEnabled")
-        // After the app is added again, its channels stay deleted.
+        // After the app may broadcast again, its channels stay deleted.
         wire.change { $0.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true) }
         expectRefused(manage("GET", channel: id), 400, "ChannelNotRegistered")
     }

@@ -57,7 +57,6 @@ struct Wire {
     @discardableResult
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(60), until: isDone) == .done }
 
-    /// Runs the loop for this duration.
     func wait(_ duration: Duration) {
         var isOver = false
         loop.enter { _ = loop.schedule(after: duration) { isOver = true } }
@@ -105,7 +104,6 @@ struct Wire {
         push(["apns-push-type": type, "apns-topic": topic], body: body)
     }
 
-    /// Sends a push to another device.
     func push(to deviceToken: String) -> WireAnswer { push([":path": "/3/device/\(deviceToken)"]) }
 
     /// Sends a request, and waits for the answer or the end of the connection.
@@ -135,7 +133,7 @@ func expectAccepted(
     if let id { #expect(answer["apns-id"] == id, sourceLocation: sourceLocation) }
 }
 
-/// Expects a refusal: a HEADERS frame with the status and the IDs, and then a DATA frame with JSON that ends the stream.
+/// Expects a refusal: a HEADERS frame with the status and the IDs, and a final DATA frame with JSON.
 ///
 /// - Parameters:
 ///   - body: The JSON.
@@ -181,6 +179,5 @@ extension Wire {
         push(["authorization": "bearer \(token)"], on: peer)
     }
 
-    /// Changes the simulator's state.
     func change(_ body: (inout SimulatorState) -> Void) { loop.enter { body(&apns.server.state) } }
 }

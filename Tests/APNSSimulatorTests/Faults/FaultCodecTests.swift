@@ -70,9 +70,9 @@ import Testing
         (#"{"action":{"silence":{"x":1}}}"#, "silence must have no details", #"{"x":1}"#),
         (#"{"action":{"silence":null,"goaway":null}}"#, "action must be a word", #"{"silence":null,"goaway":null}"#),
         (#"{"action":"latency"}"#, "latency must have details", #""latency""#),
-        (#"{"action":{"latency":{}}}"#, "a latency requires constant_ms", "{}"),
+        (#"{"action":{"latency":{}}}"#, "a latency requires either constant_ms", "{}"),
         (
-            #"{"action":{"latency":{"min_ms":9,"max_ms":1}}}"#, "a latency requires constant_ms",
+            #"{"action":{"latency":{"min_ms":9,"max_ms":1}}}"#, "a latency requires either constant_ms",
             #"{"min_ms":9,"max_ms":1}"#
         ),
         (#"{"action":{"latency":{"constant_ms":-1}}}"#, "constant_ms must be a number from 0.0 to 600000.0", "-1"),

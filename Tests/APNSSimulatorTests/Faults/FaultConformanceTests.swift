@@ -320,8 +320,9 @@ import Testing
         wire.loop.enter { (0..<count).map { _ in peer.request(wire.fields(), body: Array(Wire.alert.utf8)) } }
     }
 
-    /// Returns the answer to a valid push while a fault forces `answer`, which is JSON in the form of the admin API
-    /// and of state files.
+    /// Returns the answer to a valid push while a fault forces `answer`.
+    ///
+    /// - Parameter answer: JSON in the form of the admin API and of state files.
     private func answered(_ answer: String) throws -> WireAnswer {
         let wire = try Wire()
         try put(wire, try fault(#"{"id": "forced", "action": {"answer": \#(answer)}}"#))

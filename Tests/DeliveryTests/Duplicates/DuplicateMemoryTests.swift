@@ -363,7 +363,8 @@ import Testing
         #expect(memory.begin(key(), moved) == .settled)
     }
 
-    // Seed 2188 of the simulation: APNs accepted the request twice, and no result was marked as a possible duplicate.
+    // Otherwise APNs could accept a request twice without a result that is marked as a possible duplicate (seed 2188 of
+    // the simulation).
     @Test func aDeliveryThatAnotherProcessHadInTheQuarantineIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost, count: 2) == .first)
@@ -408,8 +409,8 @@ import Testing
         #expect(await duplicate.value == .shared(rejected))
     }
 
-    // Seed 604 of the simulation: another worker lost the first delivery of a duplicate of a waiting request. The
-    // redelivery was acknowledged without a result.
+    // Another worker has lost the first delivery of a duplicate of a waiting request. The redelivery must not be
+    // acknowledged without a result (seed 604 of the simulation).
     @Test func aRedeliveredDuplicateIsDistinguishedByItsProperties() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(memory.begin(key(), arrival(lost, fingerprint: 1)) == .first)

@@ -20,7 +20,7 @@ import Testing
 
     @Test func aBurstIsPushedAndTheRestGetsSlots() {
         var limit = Self.limit(perSecond: 20)
-        // A burst has the pushes of a tenth of a second and the push that is due.
+        // A burst consists of the pushes of a tenth of a second and the push that is due.
         #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
         #expect(limit.request(.init(), Self.time(0)) == .inLane)
         #expect(limit.request(.init(), Self.time(0)) == .inLane)
@@ -142,7 +142,7 @@ import Testing
         #expect(campaign.waitingMax <= 11)
     }
 
-    // In practice, a backlog lasts hours and the longest wait is an hour. The test uses minutes.
+    // In production, a backlog can last hours and the longest wait is an hour. The test uses minutes.
     @Test func aBacklogBeyondTheLongestWaitWaitsOncePerLongestWait() {
         let waits = [5, 30, 120].map { WaitDelay(seconds: $0) }
         let campaign = LimitedCampaign(

@@ -29,7 +29,7 @@ import Testing
         }
         #expect(here == [10, 10, 10, 10, 0, 0, 0, 0, 0, 0])
         #expect(limits.appsWaiting == [0, 1, 2, 3])
-        // A free place is available to another app.
+        // Another app can use the freed capacity.
         limits.ended(1, begunAt: Self.time(0), Self.time(0))
         #expect(limits.nextPermit(1, Self.time(0)) == .now)
         #expect(limits.request(9, hasWaited: true, secondsLeft: nil, Self.time(0)) == .inLane)

@@ -72,7 +72,7 @@ final class LimitedCampaign {
         loop.schedule(after: interval) { [unowned self] in publish(left - 1, interval: interval) }
     }
 
-    /// Delivers a request to a random lane.
+    /// Delivers a request to a random lane, unless the request has expired.
     private func deliver(_ message: Message) {
         taken += 1
         let now = loop.now.monotonic

@@ -52,7 +52,7 @@ struct DeadLetterQueue {
         return environment.isEmpty ? command : ["env"] + environment.map { "\($0)=\($1)" } + command
     }
 
-    /// Writes a worker's configuration, without the key that it names, and returns its path.
+    /// Writes a worker's configuration without its key file. Returns the path of the configuration.
     func configuration(_ sections: String, in directory: TemporaryDirectory) throws -> String {
         try directory.write(
             "martlet.yaml",
@@ -110,7 +110,7 @@ struct DeadLetterQueue {
         try #require(outcomes.allSatisfy { $0 == .confirmed })
     }
 
-    /// Consumes all messages of a queue, checks their number, and returns them.
+    /// Consumes `count` messages of a queue, expects no further messages, and returns the consumed messages.
     func consume(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
         let queue = "\(prefix).\(word)"
         let taken = count > 0 ? try await BrokerClients.consume(count, from: queue, at: url) : []
@@ -129,7 +129,7 @@ struct DeadLetterQueue {
         return try await BrokerClients.withAdmin(url) { try await $0.status(ofQueue: queue).messages }
     }
 
-    /// Returns the permission bits of a file.
+    /// Returns the permission bits of a file; 0 if the file is missing.
     static func mode(of path: String) -> mode_t {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0

@@ -138,7 +138,7 @@ import Testing
             try editors.end()
         }
         let exit = try await edit.exit()
-        // The editor may have outlived the shell that started it. It exits when its pipe is opened and closed.
+        // The editor may have outlived the shell that started it. The editor exits when its pipe is opened and closed.
         defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
         #expect(exit.status == .exited(signals[0] == SIGINT ? (isWritten ? 1 : 0) : 143))
         let names = try Files.names(in: directory.path)
@@ -151,7 +151,7 @@ import Testing
     }
 }
 
-/// Functions that signal a `martlet` process.
+/// Functions that send signals to a `martlet` process or wait until it handles them.
 private enum MartletChild {
     static func send(_ signal: Int32, to script: ChildProcess) async throws {
         let children = try await ChildProcess.run(["ps", "--ppid", "\(script.pid)", "-o", "pid="])

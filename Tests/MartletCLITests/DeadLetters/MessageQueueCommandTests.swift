@@ -50,9 +50,12 @@ import Testing
         (["dead", "show"], "ID… is missing"),
         (
             ["dead", "redrive", "--rate", "5/m"],
-            "option --rate: expected messages per second, such as 500/s, got '5/m'"
+            "option --rate: expected 1 to 1000000 messages per second, such as 500/s, got '5/m'"
         ),
-        (["dead", "redrive", "--rate", "0"], "option --rate: expected messages per second, such as 500/s, got '0'"),
+        (
+            ["dead", "redrive", "--rate", "0"],
+            "option --rate: expected 1 to 1000000 messages per second, such as 500/s, got '0'"
+        ),
         (["dead", "redrive", "--limit", "0"], "option --limit: expected a whole number above 0, got '0'"),
         (["dead", "redrive", "--all", "a"], "option --all and an ID are mutually exclusive"),
         (["dead", "redrive", "--all", "--where", "age < 1h"], "option --all and --where are mutually exclusive"),

@@ -7,7 +7,7 @@ import Testing
     private static let request =
         #"{"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"a","device_token":"aabb","push_type":"voip","payload":{}}"#
 
-    // Without the check, a request with a refused property would be redriven, and dead-lettered again a second later.
+    // Without the check, the command would redrive a request that a worker dead-letters again.
     @Test(arguments: [
         (nil, false), ("binary", false), ("utf-8", false), ("", false), ("gzip", true), ("identity, BR", true),
     ])

@@ -123,7 +123,7 @@ import Testing
         #expect(vain.output == ["replayed 0, no bound queue 8, kept in the queue; messages read: 8"], "\(vain.errors)")
         #expect(try await broker.count(in: "unrouted") == 8)
 
-        // A consumer binds a queue for one kind of result.
+        // A consumer binds a queue for accepted results.
         try await BrokerClients.withAdmin(broker.url) { admin in
             try await admin.declareQueue("unrouted.mine", arguments: ["x-queue-type": "quorum"])
             try await admin.bindQueue("unrouted.mine", toExchange: "unrouted.results", routingKey: "result.accepted.#")

@@ -62,7 +62,7 @@ import Threads
             exit(try Self.statusOfASocketWithoutAWorker(options).rawValue)
         }
         let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
-        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user is running") }.count == 1, "\(lines)")
+        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user found") }.count == 1, "\(lines)")
     }
 
     private static func statusOfASocketWithoutAWorker(_ options: [String]) throws -> ExitCode {

@@ -162,7 +162,7 @@ import Text
         #expect(status.uses(broker: "rabbit:5672", prefix: "push"))
         #expect(!status.uses(broker: "rabbit:5672", prefix: "staging"))
         #expect(!status.uses(broker: "rabbit:5672/staging", prefix: "push"))
-        // Versions up to 0.1.0 do not report the prefix.
+        // Earlier versions do not report the prefix.
         let former = try StatusAnswer(
             HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/0.1.0","broker":"rabbit:5672"}"#.utf8))
         ).status

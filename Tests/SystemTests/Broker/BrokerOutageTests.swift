@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// A broker that is down when the worker starts, and later crashes and restarts. Connections use TLS.
+    /// A broker that is down when the worker starts, and later crashes and restarts. The worker's connections use TLS.
     @Suite struct BrokerOutage {
         @Test func aWorkerWaitsForItsBrokerAndLosesNothingInACrash() async throws {
             let broker = try await DisruptableBroker.shared

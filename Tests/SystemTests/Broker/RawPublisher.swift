@@ -5,7 +5,7 @@ import Threads
 
 /// A publisher of messages that no conforming client would send.
 ///
-/// `@unchecked Sendable`: used on its loop's thread only.
+/// `@unchecked Sendable`: used only on its loop's thread, and by the caller after the loop has ended.
 final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
     struct Message: Sendable {
         var exchange: String

@@ -26,8 +26,8 @@ extension SystemTests {
 
         @Test func nodesKilledOneAfterTheOther() async throws {
             try await Self.underLoad("nodes") { fixture, cluster, _ in
-                // Only the first test checks the spread, because after an outage of a node, the broker places all new
-                // queues on the node that leads the fewest queues.
+                // Only the first test checks the spread. After an outage of a node, the broker places all new queues on
+                // the node that leads the fewest queues.
                 try await fixture.expectSpread(Self.shards, cluster)
                 for round in 0..<Self.rounds {
                     for node in cluster.nodes {

@@ -81,7 +81,7 @@ extension ToolTests {
             #expect(blind.code == 0, "\(blind.output)")
             #expect(blind.output.contains { $0.hasPrefix("unseen   bindings, policies and bounds: ") })
 
-            // rabbitmqctl accepts the topology as a script.
+            // The shell runs the printed rabbitmqctl commands without an error.
             let script = try await Self.martlet("topology", "print", "--config", config, "--format", "rabbitmqctl")
             let file = try directory.write("script", script.output.joined(separator: "\n") + "\n")
             let path = try await ChildProcess.run([

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The steps of an operator after many failures. The commands are those of the documentation.
+    /// The steps of an operator after many failures, including the commands of the documentation.
     @Suite struct DeadLetterFlow {
         private static let failures = LongForm.pick(5000, short: 500)
         private static let ratePerSecond = 500

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Invalid messages of any kind.
+    /// Invalid messages of many kinds.
     ///
     /// Each message becomes a dead letter with a reason and the original bytes, and the worker keeps running.
     @Suite struct BadInput {
@@ -86,7 +86,7 @@ extension SystemTests {
     }
 }
 
-/// The differences between the expected and the actual dead letters and results. The texts contain no message bodies.
+/// The differences between the expected and the actual dead letters and results.
 private struct Mismatches {
     private var all: Set<String> = []
     private let deadLetter: Contract

@@ -11,7 +11,8 @@ struct BadMessage {
     var deadClass: String
     var code: String
     var properties = RawProperties()
-    /// The expected attempt count of the dead letter: the value of a valid `push-attempt` header, or else 0.
+    /// The expected attempt count of the dead letter: the value of a valid `push-attempt` header, at most 1,000,000, or
+    /// else 0.
     var attempts = 0
     /// Whether the message exceeds the size limit. The worker rejects it, and the broker dead-letters it.
     var isOversized = false

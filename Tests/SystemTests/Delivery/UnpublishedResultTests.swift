@@ -3,9 +3,8 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Results and held requests that a worker cannot publish for some time.
+    /// Results and retried requests that a worker cannot publish for some time.
     @Suite struct UnpublishedResults {
-        /// The length of the outage. Earlier versions of a lane gave up after such an outage.
         private static let outage = LongForm.pick(Duration.seconds(60), short: .seconds(14))
         private static let stuck = "publishing blocked, consumption stopped"
         private static let mended = "publishing resumed"

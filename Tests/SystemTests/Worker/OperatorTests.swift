@@ -5,7 +5,7 @@ import Testing
 extension BrokerFaultTests {
     /// Problems that need an operator.
     ///
-    /// `martlet status`, `/readyz`, the log and an alert report each problem with its remedy.
+    /// `martlet status`, `/readyz`, the log and an alert report each problem.
     @Suite struct Operators {
         @Test func aRevokedKey() async throws {
             try await OperatorHarness.with("revokedkey") { harness in
@@ -110,7 +110,7 @@ extension BrokerFaultTests {
             try await OperatorHarness.with("fulldisk") { harness in
                 // The broker reports the alarm only to connections that publish.
                 #expect(try await harness.martlet("pause", "--socket", harness.socket) == 0)
-                // The consumer is canceled 50 to 250 ms later (decision 33).
+                // The lane cancels its consumer with a delay (decision 33).
                 let broker = harness.broker
                 while try await broker.rabbitmqctl("list_consumers", "queue_name").contains("fulldisk.requests") {}
                 try await harness.publish(50)

@@ -335,7 +335,7 @@ extension ChangingWorkerTests {
             }
             _ = try await worker.stop()
             let pushes = try Pushes(await fixture.end())
-            // If the worker cannot know about the change, the first refusal makes the worker replace all connections.
+            // If the worker cannot know about the change, the first refusal makes the worker use a new connection.
             #expect(pushes[samples[0]].map(\.status) == (isNew ? [200] : [400, 200]))
             #expect(samples.dropFirst().allSatisfy { pushes[$0].map(\.status) == [200] })
         }

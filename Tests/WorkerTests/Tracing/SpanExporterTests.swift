@@ -115,8 +115,8 @@ private final class Harness {
             let harness = try Harness(loop)
             var failure: (any Error)?
             do { try await body(harness) } catch { failure = error }
-            // Closing the connection unblocks the exporter's thread, which could otherwise write into the log of
-            // another test.
+            // Closing the collector unblocks the exporter's thread, which could otherwise write into the log of another
+            // test.
             harness.collector.close()
             try await loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
             if let failure { throw failure }

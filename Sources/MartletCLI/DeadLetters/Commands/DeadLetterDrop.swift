@@ -49,8 +49,8 @@ struct DeadLetterDrop {
         }
     }
 
-    /// Writes the file, reports IDs that were not found, and asks for confirmation. Returns nil and an exit code after
-    /// a failure, if the scan ended early, or if the operator does not confirm.
+    /// Writes the file, reports IDs that were not found, and asks for confirmation unless `--yes` is set. Returns nil
+    /// and an exit code after a failure, if the scan ended early, or if the operator does not confirm.
     private func choose(
         _ scan: DeadLetterScan, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> (DeadLetterExport.Written?, failure: ExitCode) {

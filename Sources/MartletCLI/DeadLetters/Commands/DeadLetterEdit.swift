@@ -105,7 +105,8 @@ struct DeadLetterEdit {
         if let advice = found.advice(task.options, task.commands) {
             Terminal.error.line("martlet: \(advice)".printable)
         } else if first.message.isOversized {
-            Terminal.error.line("martlet: cannot edit the dead letter: the body is too large")
+            Terminal.error.line(
+                "martlet: cannot edit the dead letter: the body is larger than \(DeadLetterScan.messageBytesMax) bytes")
         } else {
             return (first, .success)
         }

@@ -10,9 +10,9 @@ import JSON
 import Text
 
 /// The redrive of dead letters as requests. A dead letter is checked again, published, and removed after the broker's
-/// confirm. Unrouted results and waiting requests are published in the same way, but unchecked.
+/// confirm. Unrouted results and waiting requests are published in the same way, but their bodies are not checked.
 actor DeadLetterRedrive {
-    /// The maximum wait, after a signal, for the reader of the JSON lines.
+    /// Maximum time after the scan in which the remaining JSON lines are written despite a signal.
     private static let readerMillisecondsMax = 1000
 
     nonisolated let loop: EpollLoop
@@ -284,7 +284,7 @@ actor DeadLetterRedrive {
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.
-    ///   - remedy: replaces the reason; contains complete ids.
+    ///   - remedy: replaces the reason; contains complete IDs.
     private func report(
         _ id: String, _ outcome: String, _ reason: String? = nil, code: String? = nil, remedy: String? = nil
     ) {

@@ -103,8 +103,8 @@ struct DeadLetterTask: Sendable {
             connectionHandler: BrokerWait(loop: loop, connector: connector), publisherHandler: RefusedUserIDReport())
     }
 
-    /// Opens a scan, and prints a warning if the queue has other consumers. Returns an exit code after an error line if
-    /// the scan cannot be opened; otherwise nil.
+    /// Verifies the target queue, if one is set, opens a scan, and prints a warning if the queue has other consumers.
+    /// Returns an exit code after an error line if a step fails; otherwise nil.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
             if let target = options.target { try await scan.verifyQueue(target) }

@@ -30,6 +30,6 @@ struct EditChoice {
             return "; for the newest, run: \(options.command(commands))"
         }
         let id = DeadLetterText.operand(options.ids[0])
-        return "\(others + 1) dead letters have the ID \(id): choose a dead letter with --where" + (newest ?? "")
+        return "several dead letters have the ID \(id): choose a dead letter with --where" + (newest ?? "")
     }
 }

@@ -30,8 +30,8 @@ struct Editor {
         self.pid = pid
     }
 
-    /// Waits until the editor has exited. Returns false if the editor failed. An interruption terminates the editor,
-    /// except Ctrl-C, which the editor handles as a key.
+    /// Waits until the editor has exited. Returns false if the editor failed. Terminates the editor if this
+    /// process receives SIGTERM or SIGHUP. Ignores SIGINT, because the editor handles Ctrl-C as a key.
     func hasSucceeded(_ interruption: Interruption) async -> Bool {
         interruption.leavesControlC = true
         let end = InterruptionEnd(pid)

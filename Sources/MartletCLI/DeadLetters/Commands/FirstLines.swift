@@ -1,7 +1,7 @@
 import CommandKit
 import Text
 
-/// The first few of many error lines. The caller counts all errors.
+/// The first few of many error lines. Omits later lines.
 struct FirstLines {
     private static let linesMax = 3
 

@@ -4,7 +4,7 @@ struct LineProgress: Equatable, Sendable {
     private(set) var last: Int
     /// Completed lines after an incomplete line.
     private var beyond: Set<Int> = []
-    /// The first line that failed.
+    /// The first line that failed; `Int.max` if none.
     private var gap = Int.max
 
     init(after line: Int) { last = line }

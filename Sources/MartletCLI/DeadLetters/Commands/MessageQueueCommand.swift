@@ -5,12 +5,11 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// A command that scans queues and acts on the messages that its options choose: `martlet dead-letters …`,
-/// `martlet unrouted …` and `martlet waits …`.
+/// A command on dead letters, unrouted results or waiting requests: `martlet dead-letters …`, `martlet unrouted …`
+/// and `martlet waits …`.
 protocol MessageQueueCommand: ConfiguredCommand {
     var options: DeadLetterOptions { get }
 
-    /// Runs the command on the loop.
     func execute(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode
 }
 

@@ -1,7 +1,7 @@
 import DeadLetters
 
-/// Counts of repeated dead letters. A repeated dead letter has the same ID, failure and body as a dead letter that
-/// was shown.
+/// Counts of repeated dead letters. A repeated dead letter has the same ID, failure and body as an earlier dead
+/// letter.
 struct RepeatedLetters {
     private struct Likeness: Hashable {
         var id: String
@@ -15,9 +15,7 @@ struct RepeatedLetters {
     private var counts: [Likeness: Int] = [:]
     private var order: [Likeness] = []
 
-    /// Counts a dead letter.
-    ///
-    /// - Returns: whether the dead letter is the first of its kind.
+    /// Counts a dead letter. Returns false if the dead letter repeats an earlier one.
     mutating func add(_ letter: DeadLetter, body: [UInt8]) -> Bool {
         let likeness = Likeness(
             id: letter.id, failureClass: letter.failureClass, code: letter.code, path: letter.path,
@@ -28,7 +26,7 @@ struct RepeatedLetters {
         return true
     }
 
-    /// Lines for operators, one for each repeated kind of dead letter.
+    /// Lines for operators, one for each dead letter that was repeated.
     var lines: [String] {
         order.compactMap { likeness in
             guard let count = counts[likeness], count > 1 else { return nil }

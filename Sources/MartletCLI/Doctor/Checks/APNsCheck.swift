@@ -7,8 +7,8 @@ import EventLoop
 import TLS
 
 extension DoctorCheck {
-    /// The check that sends one push per app to a nonexistent device, because APNs checks credential and topic first.
-    /// A separate endpoint of broadcasts receives one push to a nonexistent channel.
+    /// The check that pushes to a nonexistent device for each app, because APNs checks credential and topic first. A
+    /// separate endpoint of broadcasts receives one push to a nonexistent channel for each credential.
     static let apns = DoctorCheck(name: "apns", secondsMax: 40) { context, loop, findings in
         guard let configuration = context.configuration else {
             return [.unseen("apns", "the configuration has mistakes", remedy: "correct the mistakes first")]
@@ -47,8 +47,8 @@ extension DoctorCheck {
 
 extension WorkerConfiguration {
     /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
-    /// push that uses the credential. A key is tested only with the first kind of push: an app may never send the kinds
-    /// that its certificate does not cover.
+    /// push that uses the credential. A key is tested only with the first kind of push. If a certificate covers this
+    /// kind, the app is omitted, because the app may never send other kinds.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {

@@ -6,10 +6,18 @@ extension DoctorCheck {
     /// hour after the time in the token. The APNs check reports refused tokens.
     static let clock = DoctorCheck(name: "clock", secondsMax: 15) { context, loop, _ in
         guard let management = context.management else {
-            return [.unseen("clock", "cannot compare the clocks: amqp.management_url is not set")]
+            return [
+                .unseen(
+                    "clock", "the broker's clock is visible only through the management API",
+                    remedy: "set amqp.management_url")
+            ]
         }
         guard case .success(let theirs?) = await management.unixSeconds() else {
-            return [.unseen("clock", "the broker's management API does not return the time")]
+            return [
+                .unseen(
+                    "clock", "cannot read the broker's time from the management API",
+                    remedy: "check amqp.management_url and its user")
+            ]
         }
         return [line(secondsAhead: loop.now.unixSeconds - theirs)]
     }

@@ -2,8 +2,9 @@ import Glibc
 import Text
 
 extension DoctorCheck {
-    /// The check that other users of the machine can neither read a worker's secrets nor change the files that a
-    /// worker reads. The permissions of groups are not checked. The check `keys` covers the modes of APNs keys.
+    /// The check that other users of the machine can neither read a worker's secrets nor change the configuration
+    /// file and the files that it names, except payload schemas. The permissions of groups are not checked. The check
+    /// `keys` covers the modes of APNs keys.
     static let files = DoctorCheck(name: "files", secondsMax: 5) { context, _, _ in
         let user = geteuid()
         var warnings = context.files.flatMap { file -> [DoctorLine] in
@@ -35,7 +36,6 @@ extension DoctorCheck {
 
     static func mode(of path: String) -> UInt32? { status(of: path)?.st_mode }
 
-    /// Returns the status of a file; nil if the status cannot be read.
     private static func status(of path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil

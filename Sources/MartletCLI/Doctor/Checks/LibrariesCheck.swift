@@ -27,7 +27,7 @@ extension DoctorCheck {
                     "libraries", "\(error.message); HTTP requests are unavailable",
                     remedy: "install libcurl 4 (Debian package libcurl4), and restart the workers"))
         }
-        // Without the library of its store, the configuration has a mistake.
+        // The configuration check reports a library that cannot be loaded.
         let ofStore = (context.configuration?.registrations?.store).flatMap { try? $0.loadLibrary() }
         let text = (versions.map { "\($0.0) \($0.1)" } + [ofStore].compactMap(\.self)).joined(separator: ", ")
         return [.ok("libraries", "martlet \(MartletVersion.current) with \(text)")] + warnings

@@ -5,8 +5,8 @@ import Configuration
 import Text
 
 extension DoctorCheck {
-    /// The check that no requests wait without a consumer, that no queue refuses messages, and that no results are
-    /// unrouted.
+    /// The check that no requests or commands wait without a consumer, that no queue refuses messages, and that no
+    /// results are unrouted.
     static let queues = DoctorCheck(name: "queues", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
             return [.unseen("queues", "the broker settings are missing or have mistakes")]

@@ -12,7 +12,7 @@ extension DoctorCheck {
         }
         let admin = target.connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
-            // The check of delivery limits reports this wait for both checks.
+            // Only the check of delivery limits prints the notice of a wait.
             return lines(
                 try await target.inspector.findings(
                     by: admin, deadlineSeconds: brokerAnswerSecondsMax, onWait: { _ in }))

@@ -14,8 +14,7 @@ struct ReadFile: Sendable {
     let path: String
     let content: Content
 
-    /// Returns warnings about the permissions of the file, but not about those of its folder; empty if the
-    /// permissions are safe, and for a key for APNs.
+    /// Returns a warning if any user can change the file or read its secret; empty for a key for APNs.
     func warnings(mode: UInt32) -> [DoctorLine] {
         let isChangeable = mode & 0o002 != 0
         let isSecret = content == .secret

@@ -8,7 +8,7 @@ enum Samples {
 
     /// Returns one push for each style of notification.
     ///
-    /// - Parameter longWord: A text without a place for a line break.
+    /// - Parameter longWord: A long text without spaces.
     static func payloads(longWord: String) -> [Push] {
         [
             Push(json: #"{"aps":{"alert":{"title":"\#(longWord)","body":"\#(longWord)"},"thread-id":"t","badge":0}}"#),
