@@ -125,6 +125,24 @@ import Testing
         #expect(fixture.results == 5 && fixture.harness.queue()?.ready.count == 20)
     }
 
+    @Test func aFinishingLaneIsNotPausedAndCannotBeResumed() throws {
+        let fixture = try LaneAPNSHarness()
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(10_000))))
+        }
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        fixture.harness.finish(deadlineSeconds: 30)
+        fixture.harness.pass(seconds: 1)
+        #expect(fixture.harness.status()?.state.isDraining == true)
+        #expect(fixture.harness.status()?.state.isPaused == false)
+        #expect(fixture.harness.pause(.everything))
+        #expect(fixture.harness.pause(.everything, false))
+        fixture.request(20, from: 1)
+        #expect(fixture.harness.run { fixture.harness.hasFinished })
+        #expect(fixture.results == 1 && fixture.harness.queue()?.ready.count == 20)
+    }
+
     @Test func aFinishingLaneDoesNotConsumeWhenARouteOpens() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {

@@ -11,9 +11,10 @@ extension Lane {
     /// The maximum time for the broker to cancel the consumers of a lane.
     private static let cancelDeadlineSeconds = 10
 
-    /// Pauses the lane. Returns when the broker has sent the last delivery, or after a timeout of 10 seconds.
+    /// Stops the consumers for good, because another lane replaces this one. Returns when the broker has sent the last
+    /// delivery, or after a timeout of 10 seconds.
     public func stopConsuming() async {
-        _ = pause(.everything)
+        pipeline.replaced()
         await stopConsumers(deadlineSeconds: Self.cancelDeadlineSeconds)
     }
 

@@ -1,9 +1,11 @@
 /// The phases of a lane.
 enum LaneLifecycle: Equatable {
-    /// To: paused, stopping.
+    /// To: paused, finishing, stopping.
     case running
-    /// A pause by an operator, or by `Lane.stopConsuming` before a drain. To: running, stopping.
+    /// A pause by an operator. To: running, finishing, stopping.
     case paused
+    /// Another lane replaces this one, which settles its deliveries before its drain. To: stopping.
+    case finishing
     /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.
     case stopping
@@ -15,10 +17,13 @@ enum LaneLifecycle: Equatable {
 
     var isDraining: Bool {
         switch self {
-        case .running, .paused: false
+        case .running, .paused, .finishing: false
         case .stopping, .leaving, .ended: true
         }
     }
+
+    /// Whether an operator can pause or resume the lane.
+    var isPausable: Bool { self == .running || self == .paused }
 
     /// Whether requests that have not been pushed return to the broker.
     var isLeaving: Bool { self == .leaving || self == .ended }

@@ -4,7 +4,7 @@
 public struct LaneState: Sendable, Hashable {
     /// Whether the lane consumes no more requests and settles the deliveries in flight.
     public var isDraining = false
-    /// Whether the lane is paused, by an operator or by `Lane.stopConsuming`.
+    /// Whether an operator has paused the lane.
     public var isPaused = false
     /// The reason why publishes of outcomes failed repeatedly; nil while outcomes can be published.
     public var publishingFailure: String?

@@ -5,7 +5,7 @@ import EventLoop
 extension DeliveryPipeline {
     var state: LaneState {
         var state = LaneState()
-        state.isDraining = lifecycle.isDraining
+        state.isDraining = lifecycle.isDraining || lifecycle == .finishing
         state.isPaused = lifecycle == .paused
         state.publishingFailure = retrier.flow.failure
         state.isUnreachable = routes.isUnreachable
@@ -51,7 +51,7 @@ extension DeliveryPipeline {
     func pause(_ scope: PauseScope, _ isPaused: Bool) -> Bool {
         switch scope {
         case .everything:
-            if !lifecycle.isDraining { lifecycle = isPaused ? .paused : .running }
+            if lifecycle.isPausable { lifecycle = isPaused ? .paused : .running }
             updateDemand()
             return true
         case .key, .certificate, .topic:
@@ -63,6 +63,13 @@ extension DeliveryPipeline {
 
     /// Whether deliveries are in flight, or not yet acknowledged, rejected or requeued, such as parked deliveries.
     var hasDeliveries: Bool { deliveries.count > 0 || session.unsettledCount > 0 }
+
+    /// Begins to finish. Does nothing if a drain has begun.
+    func replaced() {
+        guard lifecycle.isPausable else { return }
+        lifecycle = .finishing
+        updateDemand()
+    }
 
     /// Begins a drain. Returns false if a drain has already begun.
     func stop() -> Bool {
