@@ -164,11 +164,14 @@ extension SimulatedRegistrations {
         world.schedulePublish(afterMilliseconds: Self.repeatMilliseconds) { [unowned self] in publish(command) }
     }
 
+    /// Publishes a request, each time with another trace context: one result may cover two publishes whose every byte
+    /// is the same (decision 11).
     private func publish(_ request: UserRequest, _ number: Int) {
+        let tag = "\(Self.tagPrefix)\(number) \(record.outcomes[number].publishedAt.count)"
         record.outcomes[number].publishedAt.append(now)
         world.broker.publish(
             exchange: world.topology.names.requestsExchange, routingKey: "any", messageID: request.id.description,
-            headers: FieldTable([FieldTable.Entry(Self.tagHeader, .string("\(Self.tagPrefix)\(number)"))]),
+            headers: FieldTable([FieldTable.Entry(Self.tagHeader, .string(tag))]),
             body: request.body)
     }
 }
@@ -186,9 +189,7 @@ extension SimulatedRegistrations {
             arrived(event: message)
             return true
         }
-        guard let tag = message.properties.header(Self.tagHeader)?.stringValue, tag.hasPrefix(Self.tagPrefix),
-            let number = Int(tag.dropFirst(Self.tagPrefix.count)), record.outcomes.indices.contains(number)
-        else { return false }
+        guard let number = request(of: message) else { return false }
         if world.isForResults(queue) {
             ended(number, message)
         } else if message.properties.header(MessageHeaderName.cursor) != nil {
@@ -197,6 +198,15 @@ extension SimulatedRegistrations {
             performed(.publishedChild, publishing: message)
         }
         return true
+    }
+
+    /// Returns the index of the request to users from which a message originates; nil if there is none.
+    private func request(of message: ScriptedMessage) -> Int? {
+        guard let tag = message.properties.header(Self.tagHeader)?.stringValue, tag.hasPrefix(Self.tagPrefix),
+            let word = tag.dropFirst(Self.tagPrefix.count).split(separator: " ").first, let number = Int(word),
+            record.outcomes.indices.contains(number)
+        else { return nil }
+        return number
     }
 
     private func arrived(command message: ScriptedMessage) {
