@@ -18,6 +18,7 @@ final class DeviceFinder {
     private let log: Log
     private let reader: RegistrationReader
     private let counters: FanoutCounters
+    private let completeRemedy: @Sendable (String) -> String
     private var searches = Searches()
     private(set) var breaker: StoreBreaker
     private let timer: DeadlineTimer
@@ -27,6 +28,7 @@ final class DeviceFinder {
 
     init(_ context: LaneContext, _ reader: RegistrationReader, _ counters: FanoutCounters) {
         (loop, log, self.reader, self.counters) = (context.loop, context.log, reader, counters)
+        completeRemedy = context.configuration.completeRemedy
         breaker = StoreBreaker(context.loop.now.monotonic)
         timer = DeadlineTimer(on: context.loop)
     }
@@ -90,7 +92,7 @@ final class DeviceFinder {
     func failed(_ batch: LookupBatch, _ fault: StoreFault) {
         searches.endLookup()
         counters.failed(fault)
-        update(breaker.lookupFailed(fault, loop.now.monotonic))
+        update(breaker.lookupFailed(completed(fault), loop.now.monotonic))
         if let reason = breaker.holdReason {
             for entry in batch.entries { entry.search.held(reason) }
         } else {
@@ -110,13 +112,17 @@ final class DeviceFinder {
 /// The breaker of the store.
 extension DeviceFinder {
     /// The route of the breaker in logs and in the status.
-    static let route = "registrations"
+    static let route = "store"
+
+    private func completed(_ fault: StoreFault) -> StoreFault {
+        StoreFault(fault.code, completeRemedy(fault.sentence), errorClass: fault.errorClass)
+    }
 
     private func readerChanged(_ fault: StoreFault?) {
         let now = loop.now.monotonic
         if let fault {
             counters.failed(fault)
-            update(breaker.disconnected(fault, now))
+            update(breaker.disconnected(completed(fault), now))
         } else {
             breaker.connected(now)
             update(nil)
@@ -127,7 +133,7 @@ extension DeviceFinder {
 
     func probeFailed(_ fault: StoreFault) {
         counters.failed(fault)
-        breaker.probeFailed(fault, loop.now.monotonic)
+        breaker.probeFailed(completed(fault), loop.now.monotonic)
         update(nil)
     }
 

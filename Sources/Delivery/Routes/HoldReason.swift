@@ -26,6 +26,11 @@ public struct HoldReason: Sendable, Hashable {
         self.code = code
         self.sentence = sentence
     }
+
+    /// Returns the reason with completed commands in its remedy (`LaneConfiguration.completeRemedy`).
+    func completed(by completeRemedy: (String) -> String) -> HoldReason {
+        HoldReason(code, completeRemedy(sentence))
+    }
 }
 
 extension HoldReason {

@@ -115,7 +115,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
         case .publishResumed: "publishing resumed"
         case .publishImpossible: "message not publishable, request dead-lettered by broker"
         case .breakerOpened: "breaker opened, pushes held"
-        case .breakerProbing: "probing with one push"
+        case .breakerProbing: "breaker half-open, probe started"
         case .breakerClosed: "breaker closed, pushes resumed"
         case .allRoutesHeld: "APNs unreachable, consumption stopped"
         case .routesOpen: "APNs reachable, consumption resumed"

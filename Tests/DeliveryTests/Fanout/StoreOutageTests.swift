@@ -29,7 +29,7 @@ import Testing
                     && $0.properties.header(MessageHeaderName.attempt)?.integerValue == 0
             })
         let breaker = try #require(fixture.harness.status()?.breakers.first)
-        #expect(breaker.route == "registrations" && breaker.code == "store-unreachable")
+        #expect(breaker.route == "store" && breaker.code == "store-unreachable")
         fixture.fail(nil)
         #expect(fixture.run { fixture.results.count == 8 && fixture.isIdle })
         #expect(Set(fixture.pushedTokens) == ["aa01", "aa02", "aa03", "aabb"])
@@ -61,11 +61,11 @@ import Testing
     func `A fault that needs an operator opens the breaker at once`(_ code: StoreFault.Code, _ name: String) throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01"])
-        fixture.fail(StoreFault(code, "Run: martlet registrations migrate"))
+        fixture.fail(StoreFault(code, "Run: martlet topology apply"))
         fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
         #expect(fixture.run { fixture.waits.count == 1 })
         #expect(fixture.harness.status()?.breakers.first?.code == name)
-        #expect(fixture.harness.status()?.breakers.first?.sentence == "Run: martlet registrations migrate")
+        #expect(fixture.harness.status()?.breakers.first?.sentence == "Run: martlet topology apply --config a.yaml")
         fixture.fail(nil)
         #expect(fixture.run { fixture.results.count == 1 && fixture.isIdle })
         #expect(fixture.pushedTokens == ["aa01"] && fixture.results.first?.number("attempts") == 1)
