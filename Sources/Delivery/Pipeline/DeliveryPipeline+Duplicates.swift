@@ -36,11 +36,10 @@ extension DeliveryPipeline {
 
     private func deduplicate(_ audience: PendingAudience, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
         switch duplicates.begin(audience.key, candidate, record, .audience(audience)) {
-        case .first: expander?.expand(audience, record)
+        // The memory keeps no request to users as accepted: each of its deliveries is expanded.
+        case .first, .accepted: expander?.expand(audience, record)
         // `firstEnded` resumes the record.
         case .inFlight: break
-        // APNs can accept a request to users only if the request has a single user with a single device.
-        case .accepted: settleDuplicate(.accepted, record)
         case .settled: acknowledgeDuplicate(record)
         }
     }
@@ -52,13 +51,12 @@ extension DeliveryPipeline {
     ) {
         // If the channel was lost during the wait, the broker redelivers the request.
         guard session.holds(record) else { return acknowledgeDuplicate(record) }
-        switch end {
-        // A duplicate has no cursor and no counts. It is expanded, and its children are duplicates.
-        case .shared(.again), .shared(.report): deduplicate(request, candidate, record)
-        case .shared(let verdict): settleDuplicate(verdict, record)
-        case .same: acknowledgeDuplicate(record)
-        case nil where lifecycle == .ended: abandon(record)
-        case nil: deduplicate(request, candidate, record)
+        switch (end, request) {
+        case (.same, _): acknowledgeDuplicate(record)
+        case (nil, _) where lifecycle == .ended: abandon(record)
+        // A duplicate of a request to users is expanded, and its children are duplicates.
+        case (nil, _), (.shared, .audience): deduplicate(request, candidate, record)
+        case (.shared(let verdict), .push): settleDuplicate(verdict, record)
         }
     }
 

@@ -102,7 +102,8 @@ extension DeliveryPipeline {
         if case .quarantine = settlement.verdict { reportQuarantine(record) }
         // The verdict is published. If the acknowledgment is lost, the redelivery is not pushed.
         if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
-        if let key = record.expansion?.key { duplicates.settle(key, settlement.verdict) }
+        // A duplicate of a request to users is expanded, whatever the verdict, and its child is a duplicate.
+        if let key = record.expansion?.key { duplicates.settle(key, .report) }
         end(record)
     }
 

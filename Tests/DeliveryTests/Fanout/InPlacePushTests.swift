@@ -83,6 +83,29 @@ import Testing
         #expect(fixture.run { fixture.results.count == 3 && fixture.isIdle })
         #expect(fixture.pushedTokens == ["aa01"])
         #expect(fixture.results.map { $0.flag("duplicate") ?? false } == [false, true, true])
+        for result in fixture.results {
+            #expect(result.text("request_id") == FanoutHarness.id(1) && result.number("devices") == 1)
+            #expect(result.text("user") == "ann" && result.text("device_token") == "aa01")
+        }
+    }
+
+    @Test func `Each duplicate of a request ends in the result of its device`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01"])
+        try fixture.harness.onLoop {
+            try fixture.apns.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
+        }
+        for _ in 0..<2 {
+            fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
+            fixture.publish(FanoutHarness.request(2, user: "bob"), 2)
+        }
+        #expect(fixture.run { fixture.results.count == 4 && fixture.isIdle })
+        let ofAnn = fixture.results.filter { $0.text("user") == "ann" }
+        let ofBob = fixture.results.filter { $0.text("user") == "bob" }
+        #expect(ofAnn.allSatisfy { $0.text("outcome") == "rejected" && $0.text("request_id") == FanoutHarness.id(1) })
+        #expect(ofAnn.map { $0.number("devices") } == [1, 1])
+        #expect(ofBob.allSatisfy { $0.json.root["error"]?["code"]?.string == "no_device" })
+        #expect(ofBob.map { $0.number("devices") } == [0, 0])
     }
 
     @Test func `The registration time decides whether a 410 response ends the token`() throws {
