@@ -171,7 +171,7 @@ extension AudienceExpander {
     /// can make room in a full queue.
     func holdFanout(_ record: DeliveryRecord, madeProgress: Bool) {
         let attempts = madeProgress ? record.attempts.expanded() : record.attempts
-        record.pipeline.settleHold(.fanout, attempts, record)
+        record.pipeline.settleHold(.fanout.completed(by: configuration.completeRemedy), attempts, record)
     }
 
     private func takePlace(_ expansion: Expansion, _ record: DeliveryRecord) -> Bool {
@@ -206,18 +206,22 @@ extension AudienceExpander {
             || record.delivery.properties.header(MessageHeaderName.reasonCode) != nil
     }
 
-    /// Looks up the registration of a child again. Holds the child while the breaker of the store is open.
+    /// Looks up the registration of a child again, for each of its owners. Holds the child while the breaker of the store
+    /// is open.
     func recheck(_ push: PendingPush, _ record: DeliveryRecord) {
         guard let origin = record.fanoutOrigin, let environment = record.environment else {
             return record.pipeline.requestPermit(push, record)
         }
         if let reason = finder.breaker.holdReason { return record.pipeline.hold(push, because: reason, record) }
-        let query = DeviceQuery(
-            app: configuration.apps[push.request.app].bundleID, environment: environment, kind: origin.kind,
-            scope: origin.scope, user: origin.user, tokenKey: origin.registration)
-        finder.find([query], for: .device(push, record, self))
+        let queries = origin.owners.map { owner in
+            DeviceQuery(
+                app: configuration.apps[push.request.app].bundleID, environment: environment, kind: origin.kind,
+                scope: origin.scope, user: owner, tokenKey: origin.registration)
+        }
+        finder.find(queries, for: .device(push, record, self))
     }
 
+    /// - Parameter isLive: Whether any owner still owns the device.
     func rechecked(_ push: PendingPush, isLive: Bool, _ record: DeliveryRecord) {
         let pipeline = record.pipeline
         if pipeline.shouldRequeue(record) {

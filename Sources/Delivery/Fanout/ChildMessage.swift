@@ -34,6 +34,10 @@ struct ChildMessage {
         var message = base
         message.content = request.body[...]
         message.messageID = request.id.description
+        if child.mayRepeat {
+            message.headers.entries.removeAll { $0.name == MessageHeaderName.possibleDuplicate }
+            message.headers.append(MessageHeaderName.possibleDuplicate, .boolean(true))
+        }
         FanoutOrigin(expansion, child, isOnlyDevice: false).append(to: &message.headers)
         return message
     }
@@ -43,7 +47,8 @@ extension FanoutOrigin {
     convenience init(_ expansion: Expansion, _ child: FanoutChunk.Child, isOnlyDevice: Bool) {
         let audience = expansion.audience
         self.init(
-            requestID: audience.id, user: audience.users[child.user], registration: child.device.key.token,
+            requestID: audience.id, owners: child.owners.map { audience.users[$0] },
+            registration: child.device.key.token,
             registeredAtMilliseconds: child.device.registeredAt,
             expandedAtMilliseconds: expansion.lookedUpAtMilliseconds ?? 0, isOnlyDevice: isOnlyDevice,
             kind: audience.kind, scope: audience.scope)

@@ -7,22 +7,29 @@ import Registrations
 struct FanoutChunk {
     static let childrenMax = 500
     static let bytesMax = 1 << 20
+    /// The number of owners that a child names. The second lookup of the child ignores further owners of its token.
+    static let ownersMax = 8
 
     struct Child {
-        /// The index of the user in the audience.
-        let user: Int
+        /// The indices in the audience of the users who own the device; at most ``ownersMax``. Only a shared device has
+        /// several.
+        fileprivate(set) var owners: [Int]
         let device: FoundDevice
         /// The cursor with which the expansion continues if this child is not published.
         let before: FanoutCursor
+        /// Whether an earlier chunk may have a child for the device, because a user of that chunk may share the device.
+        let mayRepeat: Bool
     }
 
     private let userCount: Int
     private let childrenMax: Int
+    private let start: FanoutCursor
     private(set) var children: [Child] = []
     /// The cursor after the devices that were appended.
     private(set) var end: FanoutCursor
     private(set) var isFull = false
-    private var tokens: Set<UUIDValue> = []
+    /// The indices of the children by the `token_key` of their device.
+    private var indices: [UUIDValue: Int] = [:]
 
     /// Creates an empty chunk.
     ///
@@ -30,7 +37,7 @@ struct FanoutChunk {
     ///   - userCount: The number of users in the audience.
     ///   - childBytes: The approximate size of a child in bytes.
     init(from start: FanoutCursor, userCount: Int, childBytes: Int) {
-        end = start
+        (self.start, end) = (start, start)
         self.userCount = userCount
         childrenMax = max(1, min(Self.childrenMax, Self.bytesMax / max(1, childBytes)))
     }
@@ -47,8 +54,8 @@ struct FanoutChunk {
         return first..<min(first + DeviceLookup.queriesMax, userCount)
     }
 
-    /// Appends the children of the next user, until the chunk is full. Skips devices up to the cursor, and tokens that
-    /// have a child in this chunk.
+    /// Appends the children of the next user, until the chunk is full. Skips devices up to the cursor. A device that has
+    /// a child in this chunk gets no other child: the user becomes one of its owners.
     ///
     /// - Parameter devices: All devices of the user, in the order of their keys.
     mutating func append(_ devices: [FoundDevice]) {
@@ -56,13 +63,18 @@ struct FanoutChunk {
         let hadDevice = end.key != nil || !devices.isEmpty
         let last = end.key
         for device in devices where last.map({ device.key > $0 }) ?? true {
-            guard children.count < childrenMax else {
-                isFull = true
-                return
-            }
-            if tokens.insert(device.key.token).inserted {
-                children.append(Child(user: end.user, device: device, before: end))
+            if let index = indices[device.key.token] {
+                if children[index].owners.count < Self.ownersMax { children[index].owners.append(end.user) }
+            } else {
+                guard children.count < childrenMax else {
+                    isFull = true
+                    return
+                }
+                indices[device.key.token] = children.count
+                children.append(
+                    Child(owners: [end.user], device: device, before: end, mayRepeat: mayRepeat(device)))
                 end.deviceCount += 1
+                if device.isShared { end.sharedTokens.insert(device.key.token) }
             }
             end.key = device.key
         }
@@ -70,4 +82,13 @@ struct FanoutChunk {
         end.key = nil
         if !hadDevice { end.usersWithoutDevice += 1 }
     }
+
+    /// Of two registrations of a token, at least one is shared.
+    private func mayRepeat(_ device: FoundDevice) -> Bool {
+        start.user > 0 && (device.isShared || start.sharedTokens.mayContain(device.key.token))
+    }
+}
+
+extension FoundDevice {
+    fileprivate var isShared: Bool { key.slot != Registration.Key.unshared }
 }

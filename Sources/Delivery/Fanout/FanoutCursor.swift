@@ -6,6 +6,7 @@ import Registrations
 struct FanoutCursor: Sendable, Hashable {
     /// The largest number that the header may contain.
     private static let countMax = 1_000_000
+    private static let sharedPrefix = "+"
 
     /// The index of the first user whose devices do not all have children.
     var user = 0
@@ -14,12 +15,19 @@ struct FanoutCursor: Sendable, Hashable {
     /// The number of children before this place.
     var deviceCount = 0
     var usersWithoutDevice = 0
+    /// The shared tokens among the devices before this place.
+    var sharedTokens = SharedTokens()
 
     init() {}
 
     /// Reads the value of the header ``MessageHeaderName/cursor``; nil for a malformed value.
     init?(_ text: String) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        var words = text.split(separator: " ", omittingEmptySubsequences: false)
+        if let last = words.last, last.hasPrefix(Self.sharedPrefix) {
+            guard let tokens = SharedTokens(last.dropFirst(Self.sharedPrefix.count)) else { return nil }
+            sharedTokens = tokens
+            words.removeLast()
+        }
         guard words.count == 3 || words.count == 5 else { return nil }
         let numbers = words.prefix(3).compactMap { Int($0) }.filter { 0...Self.countMax ~= $0 }
         guard numbers.count == 3 else { return nil }
@@ -29,10 +37,12 @@ struct FanoutCursor: Sendable, Hashable {
         key = Registration.Key(token: token, slot: slot)
     }
 
-    /// The value of the header: at most 100 characters.
+    /// The value of the header: at most 100 characters, and eight for each shared token.
     var text: String {
-        let counts = "\(user) \(deviceCount) \(usersWithoutDevice)"
-        return key.map { "\(counts) \($0.token) \($0.slot)" } ?? counts
+        var words = ["\(user) \(deviceCount) \(usersWithoutDevice)"]
+        if let key { words.append("\(key.token) \(key.slot)") }
+        if !sharedTokens.isEmpty { words.append(Self.sharedPrefix + sharedTokens.text) }
+        return words.joined(separator: " ")
     }
 }
 

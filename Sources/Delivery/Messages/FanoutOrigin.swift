@@ -10,8 +10,8 @@ import Registrations
 final class FanoutOrigin: Sendable {
     /// The id of the request to users.
     let requestID: UUIDValue
-    /// The user of the registration. A secret.
-    let user: String
+    /// The users of the request who own the token; never empty. Only a shared token has several. Secrets.
+    let owners: [String]
     /// The key of the registration's token in the store.
     let registration: UUIDValue
     /// The time of the registration, in UNIX milliseconds.
@@ -25,10 +25,10 @@ final class FanoutOrigin: Sendable {
     let scope: String?
 
     init(
-        requestID: UUIDValue, user: String, registration: UUIDValue, registeredAtMilliseconds: Int64,
+        requestID: UUIDValue, owners: [String], registration: UUIDValue, registeredAtMilliseconds: Int64,
         expandedAtMilliseconds: Int64, isOnlyDevice: Bool, kind: TokenKind = .device, scope: String? = nil
     ) {
-        (self.requestID, self.user, self.registration) = (requestID, user, registration)
+        (self.requestID, self.owners, self.registration) = (requestID, owners, registration)
         self.registeredAtMilliseconds = registeredAtMilliseconds
         self.expandedAtMilliseconds = expandedAtMilliseconds
         self.isOnlyDevice = isOnlyDevice
@@ -45,19 +45,25 @@ final class FanoutOrigin: Sendable {
             let expandedAt = properties.header(MessageHeaderName.expandedAt)?.integerValue
         else { return nil }
         self.init(
-            requestID: requestID, user: user, registration: registration, registeredAtMilliseconds: registeredAt,
-            expandedAtMilliseconds: expandedAt,
+            requestID: requestID, owners: [user] + properties.otherOwners, registration: registration,
+            registeredAtMilliseconds: registeredAt, expandedAtMilliseconds: expandedAt,
             isOnlyDevice: properties.header(MessageHeaderName.onlyDevice)?.booleanValue ?? false,
             kind: properties.header(MessageHeaderName.tokenKind)?.stringValue.flatMap { TokenKind(rawValue: $0) }
                 ?? .device,
             scope: properties.header(MessageHeaderName.scope)?.stringValue)
     }
 
+    /// The first owner. Results name this owner, also after a sign-out: consumers count each pair of id and user.
+    var user: String { owners[0] }
+
     /// Appends the headers that `init(_:trusting:)` reads.
     func append(to headers: inout FieldTable) {
         headers.append(MessageHeaderName.requestID, .string(requestID.description))
         // The user is at most 256 bytes long, and must not be cut.
         headers.append(MessageHeaderName.user, .string(user))
+        if owners.count > 1 {
+            headers.append(MessageHeaderName.otherOwners, .array(owners.dropFirst().map { .string($0) }))
+        }
         headers.append(MessageHeaderName.registration, .string(registration.description))
         headers.append(MessageHeaderName.registeredAt, .integer(registeredAtMilliseconds))
         headers.append(MessageHeaderName.expandedAt, .integer(expandedAtMilliseconds))
@@ -78,5 +84,10 @@ extension DeliveryRecord {
 }
 
 extension MessageProperties {
+    fileprivate var otherOwners: [String] {
+        guard case .array(let values) = header(MessageHeaderName.otherOwners) else { return [] }
+        return values.prefix(FanoutChunk.ownersMax - 1).compactMap(\.stringValue)
+    }
+
     fileprivate func uuid(_ name: String) -> UUIDValue? { header(name)?.stringValue.flatMap { UUIDValue($0) } }
 }

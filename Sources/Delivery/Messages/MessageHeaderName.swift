@@ -44,9 +44,10 @@ package enum MessageHeaderName {
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
     /// The id of the request to users of which the request is a child. `FanoutOrigin` describes this header and the
-    /// seven headers below.
+    /// eight headers below.
     package static let requestID = "push-request-id"
     package static let user = "push-user"
+    package static let otherOwners = "push-other-owners"
     package static let registration = "push-registration"
     package static let registeredAt = "push-registered-at"
     package static let expandedAt = "push-expanded-at"
@@ -69,7 +70,7 @@ package enum MessageHeaderName {
     /// (``Provenance``) trust these headers only if a worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker, requestID, user,
-        registration, registeredAt, expandedAt, onlyDevice, tokenKind, scope,
+        otherOwners, registration, registeredAt, expandedAt, onlyDevice, tokenKind, scope,
     ]
 
     /// Headers that a worker sets or omits in each round. A republish never copies them as headers of the producer.

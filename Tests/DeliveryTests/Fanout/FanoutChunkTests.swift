@@ -60,7 +60,40 @@ import Testing
         chunk.append([Self.device(1, slot: 1)])
         chunk.append([Self.device(1, slot: 2), Self.device(2)])
         #expect(chunk.children.map(\.device.key.token.low) == [1, 2])
+        #expect(chunk.children.map(\.owners) == [[0, 1], [1]] && chunk.children.allSatisfy { !$0.mayRepeat })
         #expect(chunk.end.deviceCount == 2 && chunk.end.usersWithoutDevice == 0)
+    }
+
+    @Test func `A child names a limited number of owners`() {
+        var chunk = chunk(users: 100)
+        for user in 0..<100 { chunk.append([Self.device(1, slot: UInt64(user) + 1)]) }
+        #expect(chunk.children.map(\.owners) == [Array(0..<FanoutChunk.ownersMax)] && chunk.isLast)
+    }
+
+    @Test func `A full chunk still adds the owners of its devices`() {
+        var chunk = chunk(users: 2, childBytes: FanoutChunk.bytesMax / 2)
+        chunk.append([Self.device(1), Self.device(2)])
+        chunk.append([Self.device(2, slot: 1), Self.device(3)])
+        #expect(chunk.children.map(\.owners) == [[0], [0, 1]] && chunk.isFull)
+        #expect(chunk.end.user == 1 && chunk.end.key == Self.device(2, slot: 1).key)
+    }
+
+    /// Of the two registrations of a token, at least one is shared. The divided request has a child for each.
+    @Test(arguments: [(0, 1), (1, 0), (1, 2)] as [(UInt64, UInt64)])
+    func `The second child of a token that users share is marked`(_ firstSlot: UInt64, _ secondSlot: UInt64) {
+        var first = chunk(users: 2, childBytes: FanoutChunk.bytesMax)
+        first.append([Self.device(1, slot: firstSlot)])
+        first.append([Self.device(1, slot: secondSlot), Self.device(2)])
+        #expect(first.children.map(\.owners) == [[0, 1]])
+        let middle = first.children[0].before
+        var repeated = chunk(from: middle, users: 2)
+        repeated.append([Self.device(1, slot: firstSlot)])
+        #expect(repeated.children.map(\.mayRepeat) == [false])
+        var next = FanoutCursor()
+        (next.user, next.deviceCount, next.sharedTokens) = (1, 1, first.end.sharedTokens)
+        var second = chunk(from: next, users: 2)
+        second.append([Self.device(1, slot: secondSlot), Self.device(2)])
+        #expect(second.children.map(\.mayRepeat) == [true, false])
     }
 
     @Test func `Large children make a small chunk`() {
@@ -89,9 +122,16 @@ import Testing
         (cursor.user, cursor.deviceCount, cursor.usersWithoutDevice) = (999, 100_000, 12)
         cursor.key = Registration.Key(token: UUIDValue(high: .max, low: 1), slot: UUIDValue(high: 3, low: .max))
         #expect(FanoutCursor(cursor.text) == cursor && cursor.text.utf8.count <= 100)
+        cursor.sharedTokens.insert(UUIDValue(high: 1, low: 7))
+        #expect(FanoutCursor(cursor.text) == cursor && cursor.text.hasSuffix(" +00000007"))
+        cursor.key = nil
+        #expect(FanoutCursor(cursor.text) == cursor)
     }
 
-    @Test(arguments: ["", "1", "1 2", "1 2 3 4", "-1 0 0", "1 2 x", "1 2 99999999", "0 0 0 a b", "0 0 0 0 0 0"])
+    @Test(arguments: [
+        "", "1", "0 0 0 +1", "0 0 0 +0000000x", "+00000007", "1 2", "1 2 3 4", "-1 0 0", "1 2 x", "1 2 99999999",
+        "0 0 0 a b", "0 0 0 0 0 0",
+    ])
     func `Another text is no cursor`(_ text: String) {
         #expect(FanoutCursor(text) == nil)
     }

@@ -84,6 +84,16 @@ import Testing
         #expect(record(Self.headers, trusting: anonymous).fanoutOrigin == nil)
     }
 
+    @Test func `The other owners of a shared token survive waits`() {
+        var headers = Self.headers
+        headers.append("push-other-owners", .array(["bob", .integer(1), "cyd"]))
+        let record = record(headers)
+        #expect(record.fanoutOrigin?.owners.dropFirst() == ["bob", "cyd"])
+        for message in republished(record) {
+            #expect(message.headers["push-other-owners"] == .array(["bob", "cyd"]))
+        }
+    }
+
     @Test func `An incomplete or malformed origin is ignored`() {
         for index in Self.headers.entries.indices {
             var headers = Self.headers

@@ -50,6 +50,25 @@ import Testing
         #expect(fixture.reports.first?.number("devices") == 2)
     }
 
+    @Test func `A second child of a shared token is marked as a possible duplicate`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01"])
+        let others = (0..<50).map { "user-\($0)" }
+        for (number, user) in others.enumerated() {
+            try fixture.register(user, FanoutHarness.tokens(number * 10..<number * 10 + 10))
+        }
+        fixture.harness.pass(seconds: 1)
+        try fixture.register("cyd", ["aa01"], isShared: true)
+        fixture.publish(FanoutHarness.request(1, users: ["ann"] + others + ["cyd"]), 1)
+        #expect(fixture.run { fixture.results.count == FanoutChunk.childrenMax + 2 && fixture.isIdle })
+        let marks = fixture.children.filter {
+            $0.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue == true
+        }
+        #expect(marks.map { $0.properties.header(MessageHeaderName.user)?.stringValue } == ["cyd"])
+        #expect(fixture.pushedTokens.count { $0 == "aa01" } == 1)
+        #expect(fixture.reports.first?.number("devices") == FanoutChunk.childrenMax + 2)
+    }
+
     @Test func `A large audience is published in chunks`() throws {
         let fixture = try FanoutHarness()
         let users = (0..<130).map { "user-\($0)" }

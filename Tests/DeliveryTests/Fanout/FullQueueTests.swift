@@ -38,7 +38,9 @@ import Testing
         fixture.harness.pass(seconds: 7200)
         #expect(fixture.results.isEmpty && fixture.children.isEmpty && fixture.harness.stops == 0)
         for _ in 0..<12 { fixture.harness.pass(seconds: 7200) }
-        #expect(fixture.results.first?.json.root["error"]?["code"]?.string == "fanout")
+        let error = fixture.results.first?.json.root["error"]
+        #expect(error?["code"]?.string == "fanout")
+        #expect(error?["message"]?.string?.contains("run: martlet topology apply --config a.yaml") == true)
         #expect(fixture.deadLetters.count == 1 && fixture.reports.isEmpty)
     }
 

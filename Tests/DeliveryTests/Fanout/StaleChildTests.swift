@@ -28,6 +28,26 @@ import Testing
         #expect(fixture.count(of: "martlet_fanout_gone_total") == tokens.count)
     }
 
+    @Test(arguments: [["ann"], ["bob"], ["ann", "bob"]])
+    func `A child of a shared token is pushed unless all of its users signed out`(_ gone: [String]) throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01"])
+        fixture.harness.pass(seconds: 1)
+        try fixture.register("bob", ["aa01"], isShared: true)
+        try fixture.harness.onLoop {
+            try fixture.apns.apns.faults.put(
+                Fault(id: "busy", action: .answer(.refused(.serviceUnavailable)), countMax: 1))
+        }
+        fixture.publish(FanoutHarness.request(1, users: ["ann", "bob"]), 1)
+        #expect(fixture.run { fixture.waits.count == 1 })
+        for user in gone { try fixture.unregister(user) }
+        #expect(fixture.run { fixture.results.count == 1 && fixture.isIdle })
+        #expect(fixture.pushedTokens == (gone.count == 2 ? [] : ["aa01"]))
+        let result = try #require(fixture.results.first)
+        #expect(result.text("user") == "ann")
+        #expect(result.json.root["error"]?["code"]?.string == (gone.count == 2 ? "gone" : nil))
+    }
+
     @Test func `A child of a live registration is pushed after a wait`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01", "aa02"], kind: .controls, scope: "door")

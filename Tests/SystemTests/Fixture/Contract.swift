@@ -36,7 +36,8 @@ struct Contract {
             case .integer(let value): json.member(entry.name, value)
             case .boolean(let value): json.member(entry.name, value)
             case .timestamp(let seconds): json.member(entry.name, Int64(truncatingIfNeeded: seconds))
-            case .double, .decimal, .bytes, .table, .array, .void, .unreadable:
+            case .array(let values): json.member(entry.name, values.compactMap(\.stringValue))
+            case .double, .decimal, .bytes, .table, .void, .unreadable:
                 return "\(entry.name) has an unexpected type"
             }
         }
@@ -54,6 +55,13 @@ extension JSONWriter {
     fileprivate mutating func member(_ name: String, _ value: Int64) {
         key(name)
         int(value)
+    }
+
+    fileprivate mutating func member(_ name: String, _ values: [String]) {
+        key(name)
+        beginArray()
+        for value in values { string(value) }
+        endArray()
     }
 
     fileprivate mutating func member(_ name: String, _ value: Bool) {

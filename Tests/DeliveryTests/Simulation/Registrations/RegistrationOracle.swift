@@ -54,9 +54,7 @@ struct RegistrationOracle {
             violations.append("published \(outcome.publishedAt.count) times and ended \(read.completionCount) times")
         }
         for result in read.ownResults {
-            if result.isDuplicate, result.outcome == "accepted" { continue }
             if result.errorClass == "quarantine", mayQuarantine { continue }
-            if result.isDuplicate, result.outcome == "rejected", !request.isList { continue }
             guard result.errorCode == "no_device", !request.isList else {
                 violations.append("ended as \(result.outcome) \(result.errorClass ?? "") \(result.errorCode ?? "")")
                 continue
@@ -162,12 +160,18 @@ struct RegistrationOracle {
             || isGivenUp(read)
         for (token, count) in accepted where count > 1 && record.outcomes[number].publishedAt.count == 1 {
             let results = read.children.filter { $0.token == token }
-            // Users who share a token have one child in each chunk.
-            let isShared = Set(results.map(\.user)).count > 1
-            if isMarked || isShared || results.contains(where: \.possibleDuplicate) { continue }
+            if isMarked || movedBetween(results, token) || results.contains(where: \.possibleDuplicate) { continue }
             violations.append("was accepted \(count) times for the device \(token) without a possible duplicate")
         }
         return violations
+    }
+
+    /// Whether a token moved from one user of a request to another. Each of them may then have a child in another chunk.
+    private func movedBetween(_ results: [RequestOutcome.Result], _ token: String) -> Bool {
+        let users = Set(results.map(\.user))
+        return record.changes.keys.count {
+            $0.token == token && $0.slot == Registration.Key.unshared && users.contains($0.user)
+        } > 1
     }
 
     private func deadLetters(_ number: Int, _ read: RequestOutcome) -> [String] {
