@@ -120,6 +120,18 @@ import Testing
         #expect(found.contains { $0.contains("password must contain a password without a NUL") })
     }
 
+    @Test func `The user of the worker at the broker must be known`() throws {
+        let user = String(repeating: "u", count: 256)
+        let text = SampleConfiguration.shortest.replacing("amqp://", with: "amqp://\(user):p@")
+        let file = ConfigurationFile(
+            try folder.write(
+                "martlet.yaml", text + "\nregistrations: {store: \"sqlite:/r.db\", keys_file: keys.json}\n"))
+        let error = try #require(throws: ConfigurationError.self) { try file.worker() }
+        let found = error.mistakes.map(\.description)
+        #expect(found.count == 1 && found[0].contains("set amqp.username and amqp.password"), "\(found)")
+        #expect(!found.joined().contains(user))
+    }
+
     @Test func `A password is of no use to a SQLite store`() throws {
         let found = try mistakes("{store: \"sqlite:/r.db\", keys_file: keys.json, password_file: password}")
         #expect(found.count == 1 && found[0].contains("applies only to a PostgreSQL store"), "\(found)")

@@ -24,10 +24,7 @@ package struct BrokerConnector: Sendable {
     package init(_ broker: WorkerConfiguration.Broker) throws(CryptoError) {
         names = broker.names
         endpoints = broker.url.endpoints
-        var connection = ConnectionConfiguration(broker.url)
-        if let seconds = broker.heartbeatSeconds { connection.heartbeatSeconds = seconds }
-        connection.prefersCertificate = broker.prefersCertificate
-        self.connection = connection
+        connection = broker.connection
         options = broker.socket ?? broker.url.connectOptions
         tls = broker.url.usesTLS ? try TLSContext(client: broker.tls) : nil
         serverName = broker.serverName

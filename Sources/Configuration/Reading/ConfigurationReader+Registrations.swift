@@ -1,3 +1,4 @@
+import AMQP
 import JSON
 import PostgreSQL
 import RegistrationStores
@@ -13,6 +14,12 @@ extension ConfigurationReader {
         _ section: JSONValue?, _ broker: WorkerConfiguration.Broker
     ) -> WorkerConfiguration.Registrations? {
         guard let section, section.kind == .object else { return nil }
+        if broker.connection.userID == nil {
+            complain(
+                section,
+                "the AMQP user of the worker is unknown, so the worker would not recognize its requests to devices of "
+                    + "users; set amqp.username and amqp.password, also with a client certificate")
+        }
         let store = section["store"].flatMap { storeAddress($0) }
         let file = section["keys_file"].flatMap { registrationKeys($0) }
         let password = section["password_file"].flatMap { storePassword($0, of: store) }

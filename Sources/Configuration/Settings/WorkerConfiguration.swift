@@ -49,6 +49,13 @@ package struct WorkerConfiguration: Sendable {
         var serverName: String?
         /// Whether the client certificate identifies the user, if the broker offers EXTERNAL.
         package var prefersCertificate: Bool { url.usesTLS && tls.identity != nil && !namesUser }
+        /// The settings of a connection, with the default connection name.
+        var connection: ConnectionConfiguration {
+            var connection = ConnectionConfiguration(url)
+            if let heartbeatSeconds { connection.heartbeatSeconds = heartbeatSeconds }
+            connection.prefersCertificate = prefersCertificate
+            return connection
+        }
         /// The management API, with credentials; nil to skip the checks that need it.
         package var management: HTTPURL?
 
