@@ -113,6 +113,6 @@ Oid martlet_pq_column_type(const PGresult *result, int column) {
 
 const char *martlet_pq_value(const PGresult *result, int row, int column, int *length) {
   *length = pq.getlength(result, row, column);
-  // A null has the length 0, so only then can the value be null.
+  // Only a value of the length 0 can be null.
   return *length == 0 && pq.getisnull(result, row, column) ? NULL : pq.getvalue(result, row, column);
 }

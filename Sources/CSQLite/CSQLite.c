@@ -65,7 +65,7 @@ int martlet_sqlite_finalize(sqlite3_stmt *statement) { return sqlite.finalize(st
 int martlet_sqlite_step(sqlite3_stmt *statement) { return sqlite.step(statement); }
 
 void martlet_sqlite_reset(sqlite3_stmt *statement) {
-  // The result is the error of the last step, which the caller already has.
+  // sqlite3_reset returns the error of the last step, which the caller already has.
   sqlite.reset(statement);
   sqlite.clear_bindings(statement);
 }

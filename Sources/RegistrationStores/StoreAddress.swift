@@ -6,7 +6,8 @@ public enum StoreAddress: Sendable, Hashable {
     case sqlite(path: String)
     case postgresql(PostgresURL)
 
-    /// The reason why a text is not an address. Its description never quotes the text, which may contain a password.
+    /// The reason why a text is not an address. Its description quotes at most a host, since the text may contain a
+    /// password.
     public struct Invalid: Error, Sendable, Hashable, CustomStringConvertible {
         public let description: String
     }

@@ -75,7 +75,7 @@ public final class SQLiteFile {
     }
 
     /// Creates a missing file with ``mode``, since SQLite would permit all users to read it. Otherwise, checks the
-    /// permission to write: without it, SQLite would open the file for reading only.
+    /// permissions to read and write: without the latter, SQLite would open the file for reading only.
     ///
     /// Does not open an existing file: closing its descriptor would end the locks of this process's other connections.
     private static func createIfMissing(_ path: String) throws(SQLiteError) {

@@ -92,7 +92,6 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         }
     }
 
-    /// Whether the thread must stop.
     var mustStop: Bool { lock.withLock { isClosing } }
 
     /// Records that the file is closed. Returns the jobs that have not run, and the closures to call after those jobs

@@ -17,7 +17,7 @@ enum BenchProgram: String, CaseIterable {
 }
 
 extension [BenchProgram] {
-    /// Returns the programs, rotated by one place with each sample, so that each program runs first in turn.
+    /// Returns the programs, rotated by one position with each sample, so that each program runs first in turn.
     ///
     /// - Parameter sample: The number of the sample, starting at 1.
     func order(ofSample sample: Int) -> [BenchProgram] { indices.map { self[($0 + sample - 1) % count] } }

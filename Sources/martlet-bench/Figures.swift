@@ -1,6 +1,5 @@
 import JSON
 
-/// Functions that compute and format figures.
 enum Figures {
     static func median(_ figures: [Double]) -> Double {
         let sorted = figures.sorted()

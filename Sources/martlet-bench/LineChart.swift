@@ -1,6 +1,6 @@
 import Glibc
 
-/// An SVG line chart. An axis is logarithmic if small values would be invisible on a linear axis.
+/// An SVG line chart. A numeric axis is logarithmic if the ratio of its values exceeds `linearSpanMax`.
 struct LineChart {
     struct Line {
         var name: String
@@ -15,7 +15,7 @@ struct LineChart {
     private static let marginRight = 40.0
     /// Colors that are distinguishable with most color vision deficiencies (Okabe and Ito).
     private static let colors = ["#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
-    /// The largest ratio of the values on a linear axis.
+    /// The maximum ratio of the largest to the smallest value on a linear axis.
     private static let linearSpanMax = 12.0
 
     let title: String
@@ -109,7 +109,6 @@ struct LineChart {
         }
     }
 
-    /// An axis, which maps figures to positions and has labeled ticks.
     private struct Axis {
         let ticks: [Double]
         private let isLogarithmic: Bool

@@ -5,7 +5,6 @@ import Glibc
 @main struct MartletBench {
     static func main() { exit(Program.bench.run(Array(CommandLine.arguments.dropFirst())).rawValue) }
 
-    /// Writes a line to standard error.
     static func log(_ text: String) { Terminal.error.line(text) }
 }
 

@@ -38,7 +38,7 @@ struct ProgramRun: Sendable {
         return result
     }
 
-    /// Returns the cost per unit.
+    /// Returns the figures of the run, with the cost per unit.
     ///
     /// - Parameter warmUp: A run of `count` fewer units, whose cost is subtracted; nil to subtract nothing.
     /// - Throws: `ProcessError` if the difference is not positive because of too few units.

@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// The name of the state, with its host or address if it has one.
+        /// The name of the state, with the host or address of an attempt to connect.
         var state: String {
             switch machine.state {
             case .idle: "idle"

@@ -119,7 +119,6 @@ import Testing
             #expect(try await connection.nextFailure().outcome == .unreachable)
             try await server.start()
             try await connection.waitUntilReady()
-            // The transaction ended with its connection.
             #expect(await connection.error(of: 0, in: transaction)?.code == .transactionFailed)
             #expect(throws: PostgresError.self) { try connection.rollBack(transaction) }
             try await connection.run(0)

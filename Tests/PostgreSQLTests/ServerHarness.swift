@@ -58,7 +58,6 @@ func withConnection<Value: Sendable>(
     }
 }
 
-/// Returns a started connection.
 func startConnection(
     _ statements: [PreparedStatement], url: String, loop: EpollLoop,
     _ configure: (inout PostgresConfiguration) -> Void
@@ -72,7 +71,7 @@ func startConnection(
     return connection
 }
 
-/// Removes the limits that a big result could exceed under a sanitizer.
+/// Raises the time limits that a big result could exceed under a sanitizer.
 @Sendable func withoutTimeLimits(_ configuration: inout PostgresConfiguration) {
     configuration.limits.statementMillisecondsMax = 600_000
     configuration.limits.lockMillisecondsMax = 600_000

@@ -6,7 +6,7 @@ import TestKit
 /// Random commands and queries. They use few users, tokens and days, so that many of them concern the same rows.
 struct CommandMix {
     static let day: Int64 = 24 * 3_600_000
-    /// 100 years. This long after the start of the model is later than the clock of any test machine.
+    /// 100 years. The start of the model plus this time is later than the clock of any test machine.
     static let farFuture = 36_500 * day
 
     private static let users = ["ann", "bob", "cid", "dan"]

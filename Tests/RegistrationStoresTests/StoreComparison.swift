@@ -57,13 +57,11 @@ struct StoreComparison {
         handedOut = [:]
     }
 
-    /// Compares all rows.
     func expectEqualRows(rowsMax: Int = 1000) async throws {
         let rows = try await client.rows(rowsMax: rowsMax)
         #expect(rows == model.rows.values.sorted { $0.key < $1.key })
     }
 
-    /// Compares the devices of queries.
     func expectEqualDevices(_ queries: [DeviceQuery]) async throws {
         let time = client.loop.now.unixMilliseconds
         #expect(try await client.lookUp(queries) == queries.map { try model.devices(of: $0, at: time) })

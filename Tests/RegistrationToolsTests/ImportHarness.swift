@@ -13,7 +13,6 @@ final class ImportHarness {
     let store: SimulatedStore
     let folder: TemporaryDirectory
     let file: String
-    /// The writer that the imports of this harness use.
     var writer: RegistrationWriter
     private(set) var rejected: [ImportReject] = []
 

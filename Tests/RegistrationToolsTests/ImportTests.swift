@@ -6,7 +6,6 @@ import Testing
 
 @testable import RegistrationTools
 
-/// Imports of files into a store.
 @Suite struct ImportTests {
     @Test func `All lines of a file are stored, and nothing remains beside it`() async throws {
         try await onEpollLoop { loop in

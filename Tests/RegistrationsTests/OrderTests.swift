@@ -83,7 +83,7 @@ import Testing
         var late = try RegistrationModel()
         for command in [commands[1], commands[2], commands[0]] { try late.apply(command) }
         #expect(late.reached == ["ann 0a", "ann 0b"])
-        // The next registration of the installation corrects this.
+        // The next registration of the installation ends the older token.
         try late.apply(.register("ann", "0c", at: 4, device: "phone"))
         #expect(late.reached == ["ann 0a", "ann 0c"])
     }

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// A run removes the values of the previous one.
+    /// Each run removes its bound values.
     @Test func parametersWithoutAValueAreNull() throws {
         try withFile { file in
             let insertion = try Self.insertion(file)

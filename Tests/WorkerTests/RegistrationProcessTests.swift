@@ -27,7 +27,6 @@ import Testing
         try #require(chmod(keys, 0o640) == 0)
     }
 
-    /// Publishes a registration of the stage's token.
     private func register(_ user: String, at milliseconds: Int64, _ stage: Stage) async throws {
         let body = """
             {"command":"register","app":"com.example.app","user":"\(user)","device_token":"\(Stage.token)",\
@@ -100,7 +99,6 @@ import Testing
         let ready = try await ChildProcess.run(["curl", "-s", "http://127.0.0.1:\(ports[1])/readyz"]).output
         #expect(ready.first == "ok" && ready.contains { $0.hasPrefix("registrations: ") }, "\(ready)")
 
-        // The second worker takes over.
         first.send(signal: SIGTERM)
         #expect(try await first.exit().status == .exited(0))
         while try await registrations(port: ports[1])?["storing"]?.bool != true {}

@@ -22,7 +22,7 @@ int martlet_pq_socket(const PGconn *connection);
 int martlet_pq_server_version(const PGconn *connection);
 void martlet_pq_finish(PGconn *connection);
 
-// Makes the connection non-blocking and begins pipeline mode. Returns 0 after an error.
+// Makes the connection non-blocking and begins pipeline mode. Returns 1, or 0 after an error.
 int martlet_pq_enter_pipeline(PGconn *connection);
 // The next six functions return 1, or 0 after an error.
 int martlet_pq_send_query(

@@ -1,7 +1,7 @@
 import AMQP
 
-/// The message that returns a request to users to the end of its queue after a chunk. The body is unchanged, and a
-/// header contains the cursor.
+/// The message that returns a request to users to the end of its queue after a chunk. The body is unchanged. If the
+/// expansion has made progress, a header contains the cursor.
 enum AgainMessage {
     static func make(
         for record: DeliveryRecord, _ attempts: Attempts, to place: RequestPlace, worker: WorkerIdentity

@@ -11,7 +11,8 @@ extension Audience {
     ///   - body: The bytes from which `members` were read.
     ///   - push: The push, without a device.
     ///   - route: The route of the pushes.
-    /// - Throws: A violation of the class `schema` if the users are missing, or the scope is missing or superfluous.
+    /// - Throws: A violation of the class `schema` if the users are missing, the push type is `mdm`, or the scope is
+    ///   missing or superfluous.
     init(
         _ members: borrowing RequestMembers, in body: [UInt8], app: AppDirectory.Index, environment: APNSEnvironment,
         push: APNSRequest, route: Route

@@ -21,7 +21,7 @@ struct Audience: Sendable {
     /// The scope of the tokens: the member `scope`, or `aps.attributes-type`; nil for kinds without a scope.
     var scope: String?
     var route: Route
-    /// The request: the body without surrounding white space, or the member `data` of a CloudEvent.
+    /// The request: the body without surrounding white space, or the value of the member `data` of a CloudEvent.
     var requestRange: Range<Int>
     /// The member `user` or `users`, from its key to the end of its value.
     var targetRange: Range<Int>

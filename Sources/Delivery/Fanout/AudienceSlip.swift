@@ -14,7 +14,7 @@ enum AudienceSlip {
         case ("/scope", "properties"):
             guard hasUsers else { return "remove scope, which is for requests with user or users" }
             return kind(of: request)?.scopeRule == .inPayload
-                ? "remove scope: the scope of a start is aps.attributes-type"
+                ? "remove scope: the scope of a Live Activity start is aps.attributes-type"
                 : "remove scope: device tokens for this push type have none"
         case ("", "required") where hasUsers && request["scope"] == nil && violation.message.contains("\"scope\""):
             return kind(of: request)?.scopeMeaning.map { "set scope to \($0), as in the registrations" }

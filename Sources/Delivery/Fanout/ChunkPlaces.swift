@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The places for requests to users whose chunks are filled or published. Further requests wait. The places bound the
-/// memory of chunks and the number of unconfirmed children.
+/// The limited places for chunks of requests to users. A request without a place waits. The places bound the memory of
+/// chunks and the number of unconfirmed children.
 ///
 /// Pure.
 struct ChunkPlaces<Waiter> {

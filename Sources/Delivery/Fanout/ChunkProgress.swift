@@ -1,7 +1,7 @@
 /// The progress of publishing a chunk's children.
 ///
-/// Pure. If the queue refuses a child, later children may already be in the queue, and are published twice. Limiting
-/// the number of unconfirmed children limits these duplicates.
+/// Pure. If the queue refuses a child, later children may already be in the queue, and are published twice.
+/// `unconfirmedMax` limits these duplicates.
 struct ChunkProgress {
     static let unconfirmedMax = 64
 
@@ -29,7 +29,7 @@ struct ChunkProgress {
         lastPublished = max(lastPublished ?? index, index)
     }
 
-    /// Records that the publish of a child ended without a confirm. Publishes no further children.
+    /// Records that the publish of a child ended without a confirm. Prevents further publishes.
     ///
     /// - Parameter mayBePublished: Whether the child may be in its queue.
     mutating func missed(_ index: Int, mayBePublished: Bool) {
@@ -39,7 +39,7 @@ struct ChunkProgress {
         isStopped = true
     }
 
-    /// Publishes no further children.
+    /// Prevents further publishes.
     mutating func stop() { isStopped = true }
 
     /// Whether no publish is outstanding and no further child will be published.

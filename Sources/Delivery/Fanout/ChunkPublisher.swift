@@ -8,7 +8,7 @@ final class ChunkPublisher {
     let record: DeliveryRecord
     let expansion: Expansion
     private(set) var progress: ChunkProgress
-    /// The reason why a child can never be published; nil if no publish was refused.
+    /// The reason why a child can never be published; nil if there is no such child.
     private(set) var refusal: PublishRefusal?
     private let messages: ChildMessage
     private let expander: AudienceExpander

@@ -5,7 +5,7 @@ import Telemetry
 
 /// Finds devices for the requests of a lane. The searches of an event-loop iteration share lookups.
 ///
-/// Without a connection to the store, searches wait until the breaker opens. An open breaker holds their requests.
+/// Without a connection to the store, searches wait. Once the breaker opens, it holds their requests.
 ///
 /// Loop-bound.
 final class DeviceFinder {

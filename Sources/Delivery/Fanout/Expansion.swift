@@ -30,7 +30,7 @@ final class Expansion {
     var hasChildren: Bool { cursor.deviceCount > 0 }
 }
 
-/// A valid request to users that has not been expanded, with its key.
+/// A valid request to users and its key, before the expansion in this delivery.
 struct PendingAudience {
     let audience: Audience
     /// The key of the request in the memory of duplicates.

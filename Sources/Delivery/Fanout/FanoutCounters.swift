@@ -47,7 +47,6 @@ final class FanoutCounters {
         ) { ["code": $0.rawValue] }
     }
 
-    /// Counts a request to users as completed.
     func completed(_ app: AppDirectory.Index, devices count: Int) {
         requests.add(app * Self.deviceWords.count + min(count, Self.deviceWords.count - 1))
         devices.observe(count)

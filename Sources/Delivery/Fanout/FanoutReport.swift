@@ -3,8 +3,8 @@ import APNSProtocol
 import Crypto
 import JSON
 
-/// The report on a request to users (`schemas/fanout.schema.json`). It counts the children. Each child has its own
-/// result.
+/// The report on a request to users (`schemas/fanout.schema.json`). It counts the children and the users without a
+/// device. Each child has its own result.
 package enum FanoutReport {
     /// The AMQP property `type` of a report.
     package static let type = "push.fanout.v1"

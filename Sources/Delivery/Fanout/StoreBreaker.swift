@@ -113,7 +113,7 @@ struct StoreBreaker {
         }
     }
 
-    /// Records that the reader is not ready.
+    /// Records that the reader is not ready. A fault other than `unreachable` opens the breaker.
     mutating func disconnected(_ fault: StoreFault, _ now: MonotonicTime) -> Change? {
         switch state {
         case .open(var opening):

@@ -13,7 +13,7 @@ struct WaitingCommand {
     let isWorkers: Bool
 }
 
-/// The intake of registration commands. It reads each command and passes the command to the store. It then publishes
+/// The intake of registration commands. It reads commands and passes each valid command to the store. It then publishes
 /// the events and the reply, and settles the delivery. It publishes an invalid command as a dead letter.
 ///
 /// Loop-bound.

@@ -10,7 +10,7 @@ struct CommandQueue<Command> {
     static var collectMilliseconds: Int64 { 5 }
 
     private enum Writing {
-        /// The store writes nothing. To: batch.
+        /// The store writes no batch. To: batch.
         case none
         /// The store writes these commands. To: none.
         case batch([Command])

@@ -36,8 +36,8 @@ final class RefusalCommand {
         (self.app, messageID) = (app, record.messageID)
     }
 
-    /// Returns the time of the refusal in UNIX milliseconds. For an unregistered token without a timestamp of APNs,
-    /// this is the time of the push, so that a registration after the push remains.
+    /// Returns the time of the refusal in UNIX milliseconds: the time of the response. For an unregistered token,
+    /// returns the timestamp of APNs, or else the time of the push, so that a registration after the push remains.
     private static func timestamp(
         _ state: TokenState, _ answer: FinalOutcome.Answer, _ record: DeliveryRecord
     ) -> Int64 {

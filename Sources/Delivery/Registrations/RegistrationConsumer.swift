@@ -5,7 +5,7 @@ public import Registrations
 public import Telemetry
 
 /// A consumer of registration commands. It applies commands in batches to the store, publishes their events and
-/// replies, and acknowledges them. It also performs the maintenance of the store.
+/// replies, and acknowledges the commands. It also performs the maintenance of the store.
 ///
 /// The consumer uses one connection to consume and another to publish, as a lane does. The consumer pauses while the
 /// store accepts no changes, or while an event or a dead letter cannot be published.

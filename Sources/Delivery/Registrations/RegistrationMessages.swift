@@ -4,7 +4,6 @@ import Registrations
 
 /// The messages that a consumer of commands publishes to the results exchange or to a requester.
 enum RegistrationMessages {
-    /// Returns the message of an event.
     static func event(_ event: StoredEvent, exchange: String) -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: exchange, routingKey: RoutingKey.registration(app: event.app), body: event.body,

@@ -46,7 +46,7 @@ struct RegistrationsRekeyCommand: RegistrationsCommand {
         discussion: """
             First add a data key with `registrations keys --add`, copy the key file to all workers, and reload them.
             Then run this command. Workers of a PostgreSQL store may run meanwhile. Afterwards, delete the old data key
-            from the file. The index key cannot be changed, since the store finds rows by its hashes.
+            from all copies of the file. The index key cannot be changed, since the store finds rows by its hashes.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,
@@ -71,7 +71,7 @@ struct RegistrationsRekeyCommand: RegistrationsCommand {
     }
 }
 
-/// An edit of all registrations, with its output.
+/// An edit of registrations, with its output.
 private struct RegistrationsEdit {
     let edit: EditPage.Edit
     let last: Registration.Key?

@@ -87,7 +87,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         return code == .success && work.counts.rejectedCount > 0 ? .failed : code
     }
 
-    /// Prints why an import is incomplete and, if it can continue, the command for that. Returns the exit code.
+    /// Prints the failure, if any, and the command line that continues an incomplete import. Returns the exit code.
     private func report(_ end: RegistrationImport.End, _ task: RegistrationsTask) -> ExitCode {
         let code: ExitCode
         switch end {

@@ -12,7 +12,7 @@ enum RegistrationsText {
         Exit code 0: done, 1: failed or incomplete, 3: the store is unreachable.
         """
 
-    /// Help of the commands that change a store.
+    /// Help about the single writer of a SQLite store.
     static let sqliteWriters = """
         A SQLite store has one writer: stop its worker first, or publish commands to the registrations queue instead.
         """
@@ -48,7 +48,6 @@ enum RegistrationsText {
         return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
     }
 
-    /// Returns a registration as JSON.
     static func json(_ registration: Registration, reveals: Bool, now: Int64) -> String {
         let details = registration.details
         var json = JSONWriter()

@@ -10,7 +10,7 @@ public final class PostgresConnection {
     /// Identifies a transaction.
     public struct Transaction: Sendable, Hashable {
         let number: Int
-        /// The number of the session, with which the transaction ends.
+        /// The number of the session to which the transaction belongs.
         let session: Int
     }
 

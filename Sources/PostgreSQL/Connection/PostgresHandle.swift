@@ -150,8 +150,7 @@ final class PostgresHandle {
 
     func readInput() -> Bool { martlet_pq_consume_input(connection) == 1 }
 
-    /// Whether OpenSSL holds decrypted bytes that libpq has not read. For these bytes, the socket does not become
-    /// readable.
+    /// Whether OpenSSL holds decrypted bytes that libpq has not read. These bytes do not make the socket readable.
     var hasPendingInput: Bool { martlet_pq_has_pending_bytes(connection) != 0 }
 
     /// Sends queued bytes. Returns 0 if none remain, 1 if some remain, or -1 if the connection is lost.

@@ -5,7 +5,7 @@ public enum PostgresStatus: Sendable, Hashable {
     case connecting
     /// Accepts statements.
     case ready(PostgresHost)
-    /// No host accepted a connection, or the connection was lost. The next round of attempts follows after a delay.
+    /// A round of attempts failed, or the connection was lost. The next round follows after a delay.
     case waiting(PostgresError)
     /// Closes once no statement and no transaction remains, or at the deadline.
     case closing

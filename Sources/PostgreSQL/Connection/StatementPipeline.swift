@@ -80,7 +80,7 @@ struct StatementPipeline {
         inFlight.isEmpty ? nil : progressAt + limit
     }
 
-    /// Adds a command. It is sent before all other waiting statements, but after the current transaction.
+    /// Adds a command that is sent after the current transaction and earlier preparations, but before other statements.
     mutating func prepare(_ command: Command) {
         preparations.append(Statement(command: command))
         waitingCount += 1

@@ -25,7 +25,7 @@ public final class PostgresReader: RegistrationReader {
         (index, coder) = try keys.makeIndexAndCoder()
     }
 
-    /// The number of rows that could not be decrypted.
+    /// The number of times that a row could not be decrypted.
     public var unreadableCount: Int { coder.unreadableCount }
 
     public override func start(onChange: @escaping (StoreFault?) -> Void) {

@@ -31,7 +31,7 @@ enum PostgresReaderStatement: Int, CaseIterable {
 /// The statements of a writer. Raw values are indexes into the statements of its connection.
 enum PostgresWriterStatement: Int, CaseIterable {
     case version
-    /// Gives a number to each app of an array that has none.
+    /// Numbers the apps of an array that have no number.
     case numberApps
     /// Returns the apps with numbers above a given one.
     case newApps

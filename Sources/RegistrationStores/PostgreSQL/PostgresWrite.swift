@@ -40,7 +40,7 @@ struct PostgresWrite {
 
     /// Adds an event, and returns it.
     ///
-    /// - Parameter isHandedOut: Whether the receiver of the operation publishes the event.
+    /// - Parameter isHandedOut: Whether the operation passes the event to its receiver.
     /// - Throws: ``CryptoError`` if OpenSSL fails.
     mutating func add(
         _ event: RegistrationEvent, at: Int64, isHandedOut: Bool, _ coder: RowCoder

@@ -4,8 +4,8 @@ extension SQLiteSchema {
     /// The tables of a store. Keys are blobs of 16 bytes, which sort in the order of `UUIDValue`. Times are UNIX
     /// milliseconds.
     ///
-    /// WITHOUT ROWID stores a row in the index of its primary key. A search by this key therefore needs one index, and
-    /// the indexes of users and installations contain whole keys.
+    /// WITHOUT ROWID stores a row in the index of its primary key. A search by this key therefore needs one index. The
+    /// indexes of `user_key` and `device_key` contain whole primary keys.
     static let registrations = SQLiteSchema(
         application: 0x4d74_6c74,
         steps: [

@@ -22,7 +22,6 @@ struct SQLiteMarkStatements {
             """)
     }
 
-    /// Returns the marks with these keys.
     func marks(_ keys: Set<UUIDValue>) throws(SQLiteError) -> [EndMark] {
         var marks: [EndMark] = []
         for key in keys {

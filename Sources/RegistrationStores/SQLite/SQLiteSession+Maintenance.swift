@@ -30,7 +30,6 @@ extension SQLiteSession {
         return change.rows.count
     }
 
-    /// Reads a page of registrations.
     func read(
         _ filter: RegistrationPage.Filter, after: Registration.Key?, rowsMax: Int
     ) throws(SQLiteError) -> [Registration] {
@@ -64,7 +63,6 @@ extension SQLiteSession {
     /// The arguments of `EditPage.completed` for a page.
     typealias EditResult = (last: Registration.Key?, editedCount: Int, unreadableCount: Int)
 
-    /// Edits a page of registrations.
     func edit(_ edit: EditPage.Edit, after: Registration.Key?, rowsMax: Int) throws(SQLiteError) -> EditResult {
         let keys = try rows.keys(after: after, app: nil, countMax: rowsMax)
         let apps = try apps.all()
@@ -78,7 +76,7 @@ extension SQLiteSession {
         return (keys.count < rowsMax ? nil : keys.last, editedCount, coder.unreadableCount - unreadableCount)
     }
 
-    /// Returns the row after the edit; nil if the edit does not change it.
+    /// Returns the row after the edit; nil if the edit does not change the row, or if the row cannot be decrypted.
     private func edited(
         _ row: StoredRow, _ edit: EditPage.Edit, _ apps: SQLiteAppStatements.Apps
     ) throws(SQLiteError) -> StoredRow? {

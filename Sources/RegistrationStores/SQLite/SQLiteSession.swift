@@ -80,7 +80,7 @@ final class SQLiteSession {
 
     /// Stores events, and returns them.
     ///
-    /// - Parameter isHandedOut: Whether the receiver of the job publishes the events.
+    /// - Parameter isHandedOut: Whether the job passes the events to its receiver.
     func store(
         _ events: [RegistrationEvent], at time: Int64, isHandedOut: Bool
     ) throws(SQLiteError) -> [StoredEvent] {

@@ -80,7 +80,7 @@ final class SQLiteThreadLink {
         }
     }
 
-    /// Called when the thread has handed back a job.
+    /// Records that the thread has handed back a job.
     func jobCompleted() {
         jobCount -= 1
         if jobCount == 0 { whenDrained.resume(returning: ()) }

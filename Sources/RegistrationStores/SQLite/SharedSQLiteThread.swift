@@ -51,7 +51,7 @@ final class SharedSQLiteThread: Sendable {
         }
     }
 
-    /// Ends one use of a thread. The last use closes the file.
+    /// Ends one use of a thread. The end of the last use closes the file.
     ///
     /// - Parameter left: Called on `loop`; for the last use, after the file is closed.
     func leave(_ thread: Thread, on loop: EventLoop, _ left: @escaping @Sendable () -> Void) {

@@ -86,10 +86,10 @@ package final class RegistrationImport {
 
     package var counts: ImportCounts { checkpoint.counts }
 
-    /// The number of completed lines, those of resumed runs included.
+    /// The number of completed lines, those of earlier runs included.
     package var line: Int { checkpoint.line }
 
-    /// The number of completed bytes, those of resumed runs included.
+    /// The number of completed bytes, those of earlier runs included.
     package var bytes: Int { checkpoint.bytes }
 
     private var isFile: Bool { options.path != "-" }

@@ -13,7 +13,6 @@ package struct RegistrationGroups: Sendable {
         /// The values of the keys, in the order of the keys.
         package var values: [String]
         package var count = 0
-        /// The number of suspended registrations.
         package var suspendedCount = 0
     }
 

@@ -1,7 +1,7 @@
 import Crypto
 package import Registrations
 
-/// An edit of all registrations, page by page. It can stop after each page. A later edit can continue there.
+/// An edit of registrations, page by page. It can stop after each page. A later edit can continue there.
 package final class StoreEdit {
     package enum End: Equatable, Sendable {
         case complete

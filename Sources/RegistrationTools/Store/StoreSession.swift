@@ -77,7 +77,6 @@ package final class StoreSession {
         }
     }
 
-    /// Edits a page of registrations.
     func edit(_ edit: EditPage.Edit, after key: Registration.Key?) async throws(StoreFault) -> AwaitedEdit.Outcome {
         try await repeating {
             let page = AwaitedEdit(edit, after: key)

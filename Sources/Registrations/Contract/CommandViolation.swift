@@ -21,7 +21,7 @@ public struct CommandViolation: Error, Sendable, Hashable {
     public var code: String
     /// The JSON pointer to the invalid value, empty for the whole command; nil if the violation concerns no JSON value.
     public var path: String?
-    /// One sentence. It contains no value of the command.
+    /// One sentence. It quotes neither the token nor the user.
     public var sentence: String
 
     public init(_ violationClass: Class, _ code: String, path: String? = nil, _ sentence: String) {

@@ -81,7 +81,7 @@ public struct ReceivedCommand: Sendable, Hashable {
         guard let time = members.integer(.registeredAt) else { return }
         if source == .queue && now - time > RegistrationRules.tombstoneMillisecondsMax {
             let days = RegistrationRules.tombstoneMillisecondsMax / (24 * 3_600_000)
-            throw limit(.registeredAt, "is more than \(days) days old: import older registrations")
+            throw limit(.registeredAt, "is more than \(days) days old: only an import accepts older registrations")
         }
         if let end = members.integer(.expiresAt), end <= time {
             throw limit(.expiresAt, "is not later than registered_at")

@@ -1,7 +1,7 @@
 public import Crypto
 import JSON
 
-/// The secrets of a store. Lookup keys are derived from the index key. Data keys encrypt rows.
+/// The secrets of a store. Lookup keys are derived from the index key. Data keys encrypt rows and events.
 ///
 /// A key file is a JSON object:
 ///
@@ -21,7 +21,6 @@ public struct RegistrationKeys: Sendable, Equatable {
     /// Maximum size of a key file in bytes.
     public static let fileBytesMax = 65_536
 
-    /// A key that encrypts rows.
     struct DataKey: Sendable, Equatable {
         var id: Int
         var key: [UInt8]
@@ -91,7 +90,6 @@ public struct RegistrationKeys: Sendable, Equatable {
         return KeyFile(indexKey: indexKey, dataKeys: dataKeys.reversed() + [added]).text
     }
 
-    /// The members of a key file.
     private struct KeyFile: Sendable {
         var indexKey: [UInt8] = []
         var dataKeys: [DataKey] = []

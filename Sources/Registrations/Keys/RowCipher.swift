@@ -44,15 +44,16 @@ public final class RowCipher {
 
     /// Encrypts an identity with the newest data key.
     ///
-    /// - Throws: `invalidArgument` if the token is not hexadecimal, or a part of the identity is empty or longer than
-    ///   65,535 bytes; `failed` if OpenSSL fails.
+    /// - Throws: `invalidArgument` if the token is not an even number of lower-case hexadecimal digits, or a part of the
+    ///   identity is empty or longer than 65,535 bytes; `failed` if OpenSSL fails.
     public func seal(
         _ identity: RegistrationIdentity, of key: Registration.Key, userKey: UUIDValue
     ) throws(CryptoError) -> Sealed {
         guard let text = IdentityCoding.bytes(of: identity) else {
             throw CryptoError(
                 .invalidArgument,
-                "cannot encrypt a registration: the token is not hexadecimal, or a value is empty or too long")
+                "cannot encrypt a registration: the token is not an even number of hexadecimal digits, or a value is "
+                    + "empty or too long")
         }
         return try seal(text, authenticating: (key.token, key.slot, userKey))
     }

@@ -1,14 +1,14 @@
 public import Crypto
 
-/// One row of the table `ended`. Registrations that its key concerns have no effect if their time is at or before `at`,
-/// even if they arrive later.
+/// One row of the table `ended`. Registrations to which the key applies have no effect if their time is at or before
+/// `at`, even if they arrive later.
 public struct EndMark: Sendable, Hashable {
     /// The keyed hash of a user, of app and user, or of app, user and installation.
     public let key: UUIDValue
     /// The time of the end in UNIX milliseconds.
     public var at: Int64
-    /// Whether the store never deletes the mark. Otherwise, an import could restore the registrations of an erased
-    /// user, since imported registrations have no maximum age.
+    /// Whether the store never deletes the mark. After a deletion, an import could restore the registrations of an
+    /// erased user, since imported registrations have no maximum age.
     public var isPermanent: Bool
 
     public init(key: UUIDValue, at: Int64, isPermanent: Bool = false) {

@@ -143,7 +143,7 @@ struct RegisterTransition {
         return events
     }
 
-    /// Ends the oldest registrations of the user beyond the limit, which may include this one.
+    /// Ends the oldest registrations of the user beyond the limit. They may include this one.
     private func evict(from table: inout RegistrationTable, _ outcome: inout RegistrationRules.Outcome) {
         let rows = table.rows(ofUser: keys.user)
         let excess = rows.count - rules.devicesPerUserMax

@@ -38,7 +38,6 @@ public struct RegistrationRules: Sendable {
         (self.now, self.devicesPerUserMax) = (now, max(1, devicesPerUserMax))
     }
 
-    /// The outcome of one command.
     public struct Outcome: Sendable, Hashable {
         public var reply: RegistrationReply
         public var events: [RegistrationEvent]

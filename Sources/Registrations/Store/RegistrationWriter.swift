@@ -1,4 +1,4 @@
-/// A connection to a store for changes. Each process has one.
+/// A connection to a store for changes.
 ///
 /// Loop-bound: callers use the writer only on its loop. The writer calls receivers on the same loop.
 ///

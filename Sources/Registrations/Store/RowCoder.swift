@@ -4,7 +4,7 @@ public import Crypto
 /// Converts registrations and events into rows of a store, and back. Use an instance on one thread at a time.
 public final class RowCoder {
     private let cipher: RowCipher
-    /// The number of failed decryptions of rows and events.
+    /// The number of unreadable rows and events so far.
     public private(set) var unreadableCount = 0
 
     /// - Throws: `failed` if OpenSSL fails.
@@ -15,7 +15,8 @@ public final class RowCoder {
     /// The id of the newest data key, which encrypts.
     public var newestKeyID: Int { cipher.newestKeyID }
 
-    /// Returns the row of a registration. Keeps the ciphertext of the stored row if the identity is the same.
+    /// Returns the row of a registration. Keeps the ciphertext of the stored row if its identity and user key are
+    /// the same.
     ///
     /// - Parameters:
     ///   - app: The number of the app.

@@ -1,6 +1,6 @@
 public import Crypto
 
-/// An event in the table `event`. It remains there until a process has published and then deleted it.
+/// An event in the table `event`. It remains there until a process deletes it after a publish.
 public struct StoredEvent: Sendable, Hashable {
     /// A random UUID, the same at each publish.
     public var id: UUIDValue

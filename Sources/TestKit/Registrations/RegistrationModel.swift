@@ -30,7 +30,6 @@ public struct RegistrationModel {
         try index.keyed(command, apps: [Self.app, Self.otherApp])
     }
 
-    /// Applies a batch and returns its changes.
     @discardableResult
     public mutating func apply(_ commands: [KeyedCommand]) -> RegistrationRules.Change {
         let change = rules.apply(commands, toStoreOf: rows, marks: marks)
@@ -39,7 +38,6 @@ public struct RegistrationModel {
         return change
     }
 
-    /// Applies one command and returns its outcome.
     @discardableResult
     public mutating func apply(_ command: RegistrationCommand) throws -> RegistrationRules.Outcome {
         apply([try keyed(command)]).outcomes[0]

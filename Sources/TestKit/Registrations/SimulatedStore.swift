@@ -16,9 +16,9 @@ package final class SimulatedStore {
             for observer in observers { observer(fault) }
         }
     }
-    /// While it is set, changes fail, and lookups continue: a full disk, or a standby that refuses writes.
+    /// While it is set, all work except lookups fails, as with a full disk or a standby that refuses writes.
     package var changeFault: StoreFault?
-    /// The time that each call takes until the store performs it.
+    /// The time from a call until the store performs its work.
     package var latency = Duration.zero
     /// The time from the work of the store until the answer arrives. A connection that is lost meanwhile loses the
     /// answer.
@@ -27,7 +27,8 @@ package final class SimulatedStore {
     package var losesAnswers = false
     /// Called when the store has performed work, before the answer.
     package var onWork: (Work, Client) -> Void = { _, _ in }
-    /// Called for each changed row, with the row before the change. Maintenance also deletes rows, without a call.
+    /// Called for each row that a command or its expiry changes, with the row before the change. Not called for deleted
+    /// rows and edits of operators.
     package var onChange: (_ row: Registration, _ previous: Registration?) -> Void = { _, _ in }
     /// Called for each event that the store begins to keep.
     package var onEvent: (StoredEvent) -> Void = { _ in }
@@ -42,7 +43,6 @@ package final class SimulatedStore {
     /// The number of times that the store has lost all connections.
     private var losses = 0
 
-    /// One kind of work, for ``onWork``.
     package enum Work: CaseIterable, Sendable, Hashable {
         case lookup
         case commit
@@ -114,7 +114,6 @@ package final class SimulatedStore {
         loop.schedule(after: answerLatency) { body(!client.isUp || self.losses != before) }
     }
 
-    /// Returns the devices that a query finds.
     package func devices(of query: DeviceQuery) throws(CryptoError) -> [FoundDevice] {
         let user = try index.userKey(app: query.app, user: query.user)
         var scope: UUIDValue?

@@ -23,7 +23,8 @@ struct CommandEnvironments: Sendable {
         guard app.credentials[environment] != nil else {
             throw CommandViolation(
                 .app, "environment", path: "/environment",
-                "No key or certificate is configured for the app in \(environment.rawValue).")
+                "No key or certificate is configured for the app in \(environment.rawValue): "
+                    + "correct environment, or add a key or certificate to the configuration.")
         }
         return environment
     }

@@ -30,7 +30,6 @@ actor RelayClient {
     private var idleTasks: [UnsafeContinuation<IncomingMessage?, Never>] = []
     private var whenDone: UnsafeContinuation<Void, Never>?
 
-    /// Returns the command line of the process.
     static func command(_ messages: Int, _ options: EndToEndOptions, _ port: UInt16) throws -> [String] {
         [
             try Products.executable("martlet-bench"), RelayClient.name, "--port", "\(port)", "--messages",

@@ -9,7 +9,6 @@ import TestKit
 ///
 /// The client sends the same pushes as h2load (`LoadGenerator`).
 actor PushClient {
-    /// The server, and the folder with the credentials.
     struct Place {
         let port: UInt16
         /// The folder with the files of the simulator's demonstration.
@@ -41,7 +40,6 @@ actor PushClient {
     private var latencies: [Duration] = []
     private var failure: ProcessError?
 
-    /// Returns the command line of the process.
     static func command(
         _ requests: Int, _ options: RequestOptions, port: Int, directory: String
     ) throws -> [String] {
@@ -98,7 +96,8 @@ actor PushClient {
         if let failure { throw failure }
         guard let began, isWhole, !latencies.isEmpty else {
             throw ProcessError(
-                "cannot measure \(requests) requests: too few for \(width) in flight on \(connections) connections")
+                "cannot measure \(requests) requests: too few for \(width) in flight on \(connections) connections; "
+                    + "increase --requests")
         }
         let rate = Int(Double(requests - warmUp) / ((ContinuousClock.now - began) / .seconds(1)))
         return "martlet: \(requests) requests \(rate) /s \(Percentiles(of: latencies.sorted()).words)"

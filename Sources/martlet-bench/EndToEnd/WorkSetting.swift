@@ -12,7 +12,6 @@ enum WorkSetting: String, CaseIterable {
     case shards = "shards"
     case nodes = "nodes"
 
-    /// The option on a command line.
     var flag: String { "--\(rawValue)" }
 
     /// The help text of the option, without the default.

@@ -25,7 +25,9 @@ struct WorkerSample {
         let accepted = try await fixture.acceptedCount() - acceptedBefore
         guard accepted == total else { throw ProcessError("only \(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
-        guard messages > 0 else { throw ProcessError("cannot measure the workers: too few requests") }
+        guard messages > 0 else {
+            throw ProcessError("cannot measure the workers: too few requests; increase --messages")
+        }
         // The kernel estimates user and system time by sampling, but their sum is exact.
         let exact = (end.time - start.time).microseconds / messages
         let user = (end.userTime - start.userTime).microseconds

@@ -1,12 +1,11 @@
 import CommandKit
 
-/// The options of `growth`.
 struct GrowthOptions {
     private static let valuesMax = 20
     static let messages = 50_000
     static let samples = 3
 
-    /// The options that are the same at each value.
+    /// The options, of which only `setting` differs between the values.
     private(set) var work = EndToEndOptions()
     let setting: WorkSetting
     let values: [Int]

@@ -21,7 +21,6 @@ final class CountedLane {
     private static let teamID = "DEMOTEAM01"
     /// The delay of responses by the simulated APNs.
     private static let answerMilliseconds = 5
-    /// The limit of virtual time.
     private static let limit = Duration.seconds(600)
 
     private let options: InstructionOptions

@@ -1,7 +1,6 @@
 import CommandKit
 import TestKit
 
-/// The options of `instructions`.
 struct InstructionOptions {
     let messages = 2000
     let warmUp = 3000
@@ -22,6 +21,6 @@ struct InstructionOptions {
 
     static let apps = OptionSyntax(
         name: "apps", value: "N",
-        help: "apps, in rotation (1); several apps may cost "
+        help: "apps, in rotation (1); several apps may cost at most "
             + "\(InstructionCount.growthPercentMaxOfApps) % more than one app")
 }

@@ -1,6 +1,5 @@
 import CommandKit
 
-/// The options of `latency`.
 struct LatencyOptions {
     var rates = [500]
     var seconds = 20
@@ -11,7 +10,7 @@ struct LatencyOptions {
     /// The file for the chart; nil for no chart.
     var plot: String?
 
-    /// The maximum rate in requests per second, which a broker and its clients cannot reach on two processors.
+    /// The maximum rate in requests per second.
     private static let rateMax = 100_000
     /// The default rates of a chart, in requests per second.
     private static let plottedRates = [100, 500, 1000, 2000, 4000, 8000, 12000, 16000]

@@ -66,7 +66,7 @@ struct SchemaBench {
         if let violation = validator.firstViolation(in: try parser.parse(message)) { throw violation }
     }
 
-    /// Returns how often a thousand requests after the first request allocate memory; nil if valgrind is missing
+    /// Returns the number of allocations by a thousand requests after the first request; nil if valgrind is missing
     /// or reports no count.
     private func allocations() async throws -> Int? {
         let folder = try TemporaryDirectory("bench")

@@ -1,6 +1,5 @@
 import CommandKit
 
-/// The options of `schema`.
 struct SchemaBenchOptions {
     /// The number of requests per batch.
     var messages = 20_000

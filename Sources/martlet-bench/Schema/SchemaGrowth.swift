@@ -10,7 +10,7 @@ struct SchemaGrowth {
     static let many = 20_000
     /// The limit of the cost per member, as a multiple of the cost with the small schema.
     ///
-    /// Cache misses cost a few times as much. A comparison with each property would cost a thousand times as much.
+    /// Cache misses multiply the cost by a small factor. A comparison with each property would multiply it by 1000.
     static let ratioMax = 8.0
 
     /// The nanoseconds per member to parse and validate the small object with the small schema.

@@ -7,8 +7,8 @@ struct SimulatorLoadCommand: Benchmark {
         path: ["simulator"],
         summary: "Compare apns-simulator with baseline-sink under load from h2load.",
         discussion: """
-            The simulator validates and logs each request. The baseline answers 200 without validation. The command fails if
-            the simulator needs more than \(SimulatorLoadReport.costMax) times the baseline's processor time.
+            The simulator validates and logs each request. The baseline answers 200 without validation. Without --quick, the
+            command fails if the simulator needs more than \(SimulatorLoadReport.costMax) times the baseline's processor time.
             """,
         options: RequestOptions.syntax + [.samples(RequestOptions().samples), .quick, .json])
 

@@ -1,6 +1,5 @@
 import CommandKit
 
-/// The options of `soak`.
 struct SoakOptions {
     var minutes = 60.0
     /// The duration of a phase.

@@ -4,7 +4,6 @@ struct SoakPhase {
     /// The faults as JSON for the simulator's admin API.
     let faults: [String]
 
-    /// The phases in their order.
     static let all: [SoakPhase] = {
         let mixed = [slow, wrong, cut, moving]
         return [calm] + mixed + [SoakPhase(name: "mixed", faults: mixed.flatMap(\.faults))]

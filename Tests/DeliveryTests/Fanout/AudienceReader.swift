@@ -55,7 +55,7 @@ struct KindExample: Sendable {
     var pushType: PushType
     var payload: String
     var kind: TokenKind
-    /// The scope that the payload names; nil for any other kind.
+    /// The scope in the payload; nil if the payload contains none.
     var payloadScope: String?
 
     static let all: [KindExample] = [

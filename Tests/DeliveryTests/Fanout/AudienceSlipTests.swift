@@ -27,7 +27,7 @@ import Testing
         ),
         (
             start.request(#""user":"ann""#, #""scope":"s""#),
-            "; remove scope: the scope of a start is aps.attributes-type"
+            "; remove scope: the scope of a Live Activity start is aps.attributes-type"
         ),
         (
             controls.request(#""user":"ann""#),

@@ -22,7 +22,6 @@ final class FanoutHarness {
         var store: SimulatedStore?
         var results: [Received] = []
         var reports: [Received] = []
-        /// The children published to the request queues.
         var children: [ScriptedMessage] = []
         var requestPublishes = 0
         var waits: [ScriptedMessage] = []
@@ -77,7 +76,6 @@ final class FanoutHarness {
     var reports: [Received] { seen.reports }
     var children: [ScriptedMessage] { seen.children }
     var waits: [ScriptedMessage] { seen.waits }
-    /// The number of messages that reached the request queues.
     var requestPublishes: Int { seen.requestPublishes }
     var pushedTokens: [String] { apns.pushes.filter { $0.status == 200 }.compactMap(\.deviceToken).sorted() }
 
@@ -88,7 +86,6 @@ final class FanoutHarness {
 
     private var rules: RegistrationRules { RegistrationRules(now: store.nowMilliseconds) }
 
-    /// Registers devices of a user.
     func register(
         _ user: String, _ tokens: [String], kind: TokenKind = .device, scope: String? = nil, isShared: Bool = false
     ) throws {
@@ -140,7 +137,7 @@ final class FanoutHarness {
             + #""payload":{"aps":{"alert":"x"}}}"#
     }
 
-    /// Publishes a request. Its message-id is its id.
+    /// Publishes a request with `id(number)` as its message-id.
     func publish(
         _ body: String, _ number: Int, headers: FieldTable = FieldTable(), expiration: String? = nil,
         key: String = "-", deliveryCount: Int = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests to users whose request queue accepts no children, on virtual time.
+/// Requests to users whose request queue refuses children, on virtual time.
 @Suite struct FullQueueTests {
     @Test func `A full queue delays children and does not stop the lane`() throws {
         let fixture = try FanoutHarness()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests to a user with at most one device, on virtual time.
+/// Requests to a user that match at most one device, on virtual time.
 @Suite struct InPlacePushTests {
     @Test func `A user with one device is pushed to in one delivery with one result`() throws {
         let fixture = try FanoutHarness()

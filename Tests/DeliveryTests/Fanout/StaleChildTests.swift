@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-/// Children whose registration ends before their push, on virtual time.
+/// Children whose registration may end before their push, on virtual time.
 @Suite struct StaleChildTests {
     @Test(arguments: [["aa01"], ["aa01", "aa02"]])
     func `A child is not pushed if its user signed out while it waited`(_ tokens: [String]) throws {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Delivery
 
-/// The breaker of the store.
 @Suite struct StoreBreakerTests {
     private static let away = StoreFault(.unreachable, "away")
     private static let refused = StoreFault(.refused, "wrong password")

@@ -31,7 +31,6 @@ import Testing
             Array(harness.broker.queue(harness.names.registrationsQueue)?.ready ?? [])
         }
 
-        /// Publishes a request.
         func request(
             _ pushType: String = "alert", payload: String = #"{"aps":{"alert":"x"}}"#, members: String = "",
             headers: FieldTable = FieldTable()

@@ -35,7 +35,7 @@ struct Disturbance {
         /// A suspension of the machine for this many seconds.
         case suspended(Int)
         case store(SimulatedStoreFault)
-        /// The death of the worker that next performs a step, unless the disturbance ends before.
+        /// The death of the worker that next performs this step, unless the disturbance ends before.
         case workerKilledAfter(SimulatedStep)
     }
 

@@ -29,7 +29,7 @@ final class SimulatedWorker {
     private(set) var isDraining = false
     var isDead: Bool { !host.isUp }
 
-    /// Creates and starts the worker. To be called on the loop's thread.
+    /// Creates and starts the worker. Call it on the loop's thread.
     init(place: Int, number: Int, in world: SimulatedWorld) throws {
         (self.place, self.number, loop) = (place, number, world.loop)
         let (loop, host, network) = (world.loop, host, world.network)

@@ -7,7 +7,6 @@ import TestKit
 
 @testable import Delivery
 
-/// The start and end of disturbances.
 extension SimulatedWorld {
     private static let drainSecondsMax = 15
     private static let cutBytesMax = 3000

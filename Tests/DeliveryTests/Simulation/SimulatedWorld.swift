@@ -31,9 +31,8 @@ final class SimulatedWorld {
     private var workersMade = 0
     private var workersEnded = 0
     private var isFinished = false
-    /// The number of remaining disturbances, including the deaths from poison requests.
+    /// The number of remaining disturbances, including the scheduled deaths of workers.
     var disturbancesLeft = 0
-    /// The number of remaining publishes.
     var publishesLeft = 0
     var apnsConnections: [(connection: VirtualConnection, worker: Int)] = []
     /// Whether APNs currently accepts the bound key in production only.
@@ -150,7 +149,7 @@ final class SimulatedWorld {
         }
     }
 
-    /// Returns whether workers consume the queue.
+    /// Returns whether lanes consume the queue.
     func isConsumed(_ queue: ScriptedQueue) -> Bool {
         topology.names.requestQueuesAndShards.contains(queue.name)
             || [topology.names.quarantineQueue, topology.names.expiredQueue].contains(queue.name)

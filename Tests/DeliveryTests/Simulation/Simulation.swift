@@ -3,7 +3,7 @@ import EventLoop
 /// One run. The seed determines all random choices, such as messages, times, fragments, delays and disturbances.
 struct Simulation {
     static let messagesUsual = 300
-    /// The virtual time within which each request must have its result.
+    /// The maximum virtual time of a run.
     static let limit = Duration.seconds(6 * 3600)
 
     let seed: UInt64

@@ -7,8 +7,7 @@ struct SimulationReport {
     struct Publish {
         let message: Int
         let at: MonotonicTime
-        /// The number of arrivals in queues that workers consume: from the producer, from waits, in the quarantine, and
-        /// repeats of unconfirmed publishes.
+        /// The number of arrivals in queues that lanes consume, including repeats of unconfirmed publishes.
         var arrivals = 0
         /// The number of failed deliveries.
         var requeues = 0
@@ -58,7 +57,6 @@ struct SimulationReport {
     var requeued = 0
     /// The number of channels that the broker crashed because a worker reused a consumer tag.
     var channelCrashes = 0
-    /// The queues with unfinished messages.
     var unfinished: [String] = []
     var dropped = 0
     /// nil for a seed without registrations.

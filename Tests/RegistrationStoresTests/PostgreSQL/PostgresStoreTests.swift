@@ -1,6 +1,5 @@
 import Testing
 
-/// The checks of every store, on PostgreSQL.
 @Suite(.serialized, .postgres) struct PostgresStoreTests {
     @Test(arguments: StoreCheck.all)
     func `PostgreSQL passes the checks of every store`(check: StoreCheck) async throws {

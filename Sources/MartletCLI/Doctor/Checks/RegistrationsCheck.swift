@@ -28,7 +28,7 @@ extension DoctorCheck {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
             return .failure(
-                "registrations", "cannot create \(path): this user cannot write to its folder",
+                "registrations", "cannot create \(path): its folder is missing, or this user cannot write to it",
                 remedy: "run martlet doctor as the worker's user, or run: install -d -m 0750 -o martlet -g martlet "
                     + Shell.quoted(folder))
         }
@@ -63,7 +63,7 @@ extension DoctorCheck {
             lines.append(
                 .warning(
                     "registrations", "the user of registrations.store may change the schema",
-                    remedy: "make another role the owner of the schema martlet"))
+                    remedy: "make another role the owner of the schema martlet, and revoke CREATE from this user"))
         }
         guard lines.isEmpty else { return lines }
         return [

@@ -7,7 +7,7 @@ struct RegistrationOracle {
     /// The time after which a device that has ended may no longer receive a push. A child that is delivered in time
     /// may then wait for a connection, for its permit or for the answer of the store.
     private static let endedMax = Duration.seconds(60 + 70)
-    /// The time after the last disturbance within which each request has all of its results, even after long holds.
+    /// The time after the last disturbance or publish of a request within which the request has all of its results.
     private static let completionMax = Duration.seconds(1560)
 
     let record: RegistrationRecord
@@ -46,7 +46,7 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Checks that each publish ended, in a way that the devices of the users permit, and in time.
+    /// Checks that each publish ended in time, with an outcome that the devices of the users permit.
     private func completion(_ number: Int, _ read: RequestOutcome) -> [String] {
         let (request, outcome) = (record.requests[number], record.outcomes[number])
         var violations = read.unreadable > 0 ? ["\(read.unreadable) messages cannot be read"] : []
@@ -124,13 +124,12 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Whether a request or one of its children, which nothing but its id then names, was lost again and again. Its
-    /// result has a possible duplicate.
+    /// Whether the workers gave up the request or one of its children after too many deliveries.
     private func isGivenUp(_ read: RequestOutcome) -> Bool {
         mayQuarantine && (read.ownResults + read.children).contains { $0.errorClass == "quarantine" }
     }
 
-    /// The ownerships of the users that no lookup between two times misses.
+    /// Returns the ownerships of the users that each lookup between two times finds.
     private func owned(
         by request: UserRequest, from first: MonotonicTime, to last: MonotonicTime
     ) -> [RegistrationRecord.Ownership] {
@@ -178,7 +177,7 @@ struct RegistrationOracle {
         let letters = record.outcomes[number].deadLetters
         var violations: [String] = []
         for letter in letters {
-            // APNs reports a token as unregistered before its registration: the token is kept.
+            // Bad tokens, and tokens that APNs ended before their registration, lead to dead letters.
             if ["BadDeviceToken", "Unregistered"].contains(where: { letter.routingKey.hasPrefix("dead.apns.\($0).") }) {
                 continue
             }
@@ -197,7 +196,7 @@ extension SimulatedUser {
 }
 
 extension Registration {
-    /// Refusals depend on the order of arrival.
+    /// The row without counted refusals, which depend on the order of arrival.
     fileprivate var withoutSuspicion: Registration {
         guard var details else { return self }
         details.suspicion = nil

@@ -13,7 +13,6 @@ struct RegistrationRecord {
         let slot: UUIDValue
     }
 
-    /// A push to a device of a user.
     struct Push {
         let request: Int
         let token: String
@@ -33,7 +32,6 @@ struct RegistrationRecord {
         let routingKey: String
     }
 
-    /// The messages of one request.
     struct Outcome {
         var publishedAt: [MonotonicTime] = []
         var results: [Message] = []
@@ -51,15 +49,15 @@ struct RegistrationRecord {
     var expiring: Set<Ownership> = []
     /// The tokens that APNs ends during the run.
     var endingTokens: Set<String> = []
-    /// The commands that reached their queue.
+    /// The distinct commands that reached their queue.
     var commands: [RegistrationCommand] = []
     /// The number of messages in the queue of commands that are not valid commands.
     var unreadableCommands = 0
     /// The publishes of each event: whether the publish has a mark.
     var events: [UUIDValue: [Bool]] = [:]
-    /// The number of events that the store has not kept.
+    /// The number of publishes of events that the store never contained.
     var foreignEvents = 0
-    /// The number of pushes of requests to users that match no request.
+    /// The number of pushes of requests to users that have no device token.
     var foreignPushes = 0
     /// The events that remain in the store.
     var eventsLeft = 0

@@ -32,7 +32,7 @@ struct RequestOutcome {
     /// The number of completions, including equal ones: two deliveries may end alike in the same millisecond.
     private(set) var completionCount = 0
 
-    /// Reads messages. Equal ones count once, since a publish without a confirm is repeated.
+    /// Reads messages. Equal ones count once, except in `completionCount`: a publish without a confirm is repeated.
     init(_ outcome: RegistrationRecord.Outcome) {
         for message in Self.distinct(outcome.results) {
             guard let result = Result(message) else {
@@ -49,7 +49,7 @@ struct RequestOutcome {
             + outcome.results.compactMap { Result($0) }.count { !$0.isChild || $0.devices == 1 }
     }
 
-    /// The ends of different deliveries of the request: its results, its reports, and the results of single devices.
+    /// The times of the results of the request, of its reports, and of the results of single devices.
     var completedAt: [MonotonicTime] {
         ownResults.map(\.at) + reports.map(\.at) + children.filter { $0.devices == 1 }.map(\.at)
     }

@@ -144,7 +144,7 @@ struct SimulatedPopulation {
         }
     }
 
-    /// Ends the token at APNs. With a chance, the app later registers it again.
+    /// Ends an active token at APNs. In half of these cases, the app later registers the token again.
     private mutating func uninstall(
         _ token: String, of user: SimulatedUser, _ device: String?, at time: inout Int
     ) {
@@ -160,7 +160,7 @@ struct SimulatedPopulation {
         register(token, of: user, device, at: time + 1)
     }
 
-    /// Adds a command with a time of its own, which is published late, twice or out of order.
+    /// Adds a command with a time of its own. The command may be published late, twice or out of order.
     private mutating func add(at time: Int, _ command: (Int64) -> RegistrationCommand) {
         var time = time
         while !times.insert(time).inserted { time += 1 }

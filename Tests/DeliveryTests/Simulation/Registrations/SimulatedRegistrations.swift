@@ -57,7 +57,7 @@ final class SimulatedRegistrations {
             now: store.nowMilliseconds, devicesPerUserMax: SimulatedPopulation.devicesPerUserMax)
     }
 
-    /// Whether no event waits for its publish.
+    /// Whether the store contains no event.
     var isIdle: Bool { store.events.isEmpty }
 
     private func observeStore() {
@@ -123,7 +123,7 @@ extension SimulatedRegistrations {
         world.die(worker)
     }
 
-    /// Handles a step of the worker that the header of a message names, or of any worker.
+    /// Handles a step of the worker that the header of a message names; of the first worker if none matches.
     private func performed(_ step: SimulatedStep, publishing message: ScriptedMessage) {
         guard fatalSteps.values.contains(step) else { return }
         let name = message.properties.header(MessageHeaderName.worker)?.stringValue

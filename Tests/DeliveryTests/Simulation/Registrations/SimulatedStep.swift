@@ -13,7 +13,7 @@ enum SimulatedStep: Hashable, CaseIterable {
     /// The command after a refusal of APNs.
     case publishedRefusal
 
-    /// The step that the store has performed; nil for other work.
+    /// Creates the step of this work; nil for work that is no step.
     init?(_ work: SimulatedStore.Work) {
         switch work {
         case .lookup: self = .lookedUp

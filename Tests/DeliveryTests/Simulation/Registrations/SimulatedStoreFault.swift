@@ -2,7 +2,6 @@ import EventLoop
 import Registrations
 import TestKit
 
-/// A fault of the store.
 enum SimulatedStoreFault: Hashable {
     case unreachable
     /// A store that takes this time for each call, in milliseconds.
@@ -42,7 +41,7 @@ enum SimulatedStoreFault: Hashable {
 }
 
 extension SimulatedStore {
-    /// Behaves as the faults require, which may overlap.
+    /// Applies the faults, which may overlap.
     func apply(_ faults: [SimulatedStoreFault]) {
         changeFault = faults.lazy.compactMap(\.changeFault).first
         latency = faults.map(\.latency).max() ?? .milliseconds(1)

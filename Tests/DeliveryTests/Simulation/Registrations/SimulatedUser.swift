@@ -9,7 +9,7 @@ struct SimulatedUser: Hashable {
 
     var bundleID: String { SimulatedApps.bundleID(app) }
 
-    /// The address of a device token of the user's app.
+    /// Returns the address of a device token of the user's app.
     func address(_ token: String) -> TokenAddress {
         TokenAddress(app: bundleID, environment: environment, kind: .device, scope: nil, token: token)
     }
