@@ -30,23 +30,27 @@ import Testing
             let watch = try #require(
                 DescriptorWatch(
                     loop: loop, descriptor: pair.ours, for: .readable, action: { calls += 1 }, abandoned: {}))
-            await loop.sleep(for: .milliseconds(5))
+            await pass(loop)
             #expect(calls == 0)
             watch.change(to: [.readable, .writable])
             try await loop.wait { calls > 0 }
             watch.change(to: .readable)
-            await loop.sleep(for: .milliseconds(5))
             calls = 0
-            await loop.sleep(for: .milliseconds(5))
+            await pass(loop)
             #expect(calls == 0)
             send(pair.theirs, "x", 1, 0)
             try await loop.wait { calls > 0 }
             watch.end()
             watch.change(to: .writable)
             calls = 0
-            await loop.sleep(for: .milliseconds(5))
+            await pass(loop)
             #expect(calls == 0)
         }
+    }
+
+    /// Waits for three iterations. Each one reports the events of all sockets.
+    private func pass(_ loop: EpollLoop) async {
+        for _ in 0..<3 { await loop.sleep(for: .zero) }
     }
 
     @Test func theEndOfTheLoopAbandonsAWatch() async throws {

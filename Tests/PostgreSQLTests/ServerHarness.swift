@@ -60,22 +60,19 @@ func withConnection<Value: Sendable>(
 
 func startConnection(
     _ statements: [PreparedStatement], url: String, loop: EpollLoop,
-    _ configure: (inout PostgresConfiguration) -> Void
+    _ configure: (inout PostgresConfiguration) -> Void = { _ in }
 ) throws -> PostgresConnection {
     var configuration = PostgresConfiguration(
         endpoints: try PostgresURL(url).endpoints, statements: statements,
         password: { PostgresPassword(PrivatePostgres.password) })
+    // A sanitizer or other work can slow the server and the client. Tests of a time limit set it.
+    configuration.limits.statementMillisecondsMax = 600_000
+    configuration.limits.lockMillisecondsMax = 600_000
+    configuration.limits.answerMillisecondsMax = 600_000
     configure(&configuration)
     let connection = try PostgresConnection(loop: loop, configuration: configuration)
     connection.start()
     return connection
-}
-
-/// Raises the time limits that a big result could exceed under a sanitizer.
-@Sendable func withoutTimeLimits(_ configuration: inout PostgresConfiguration) {
-    configuration.limits.statementMillisecondsMax = 600_000
-    configuration.limits.lockMillisecondsMax = 600_000
-    configuration.limits.answerMillisecondsMax = 600_000
 }
 
 /// Returns the error of the first round of attempts to connect.
@@ -89,6 +86,16 @@ func connectFailure(
 extension PrivatePostgres {
     /// The URL of the server over TCP.
     nonisolated var url: String { "postgresql://\(Self.user)@127.0.0.1:\(port)/\(Self.database)" }
+
+    /// Waits until a session executes `pg_sleep`.
+    func waitUntilSleeping() async throws { try await waitUntilWaiting(for: "PgSleep") }
+
+    /// Waits until a session waits for an event of `pg_stat_activity`.
+    func waitUntilWaiting(for event: String) async throws {
+        try await poll(until: "a session waits for \(event)") {
+            try await sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = '\(event)'") == ["t"]
+        }
+    }
 }
 
 extension PostgresConnection {

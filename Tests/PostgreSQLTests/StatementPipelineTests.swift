@@ -53,7 +53,7 @@ import Testing
         }
 
         mutating func receive(_ response: StatementPipeline.Response) -> String {
-            switch pipeline.received(response, now) {
+            switch pipeline.received(response) {
             case .none: "none"
             case .reportRow: "row"
             case .keepResult: "keep"
@@ -70,6 +70,10 @@ import Testing
             _ = receive(.result(isRollback: isRollback))
             _ = receive(.end)
             return receive(.sync)
+        }
+
+        mutating func isOverdue(_ limit: Duration, at time: MonotonicTime) -> Bool {
+            pipeline.isOverdue(limit, time)
         }
 
         mutating func fail(_ state: String) -> String {
@@ -261,7 +265,7 @@ import Testing
         #expect(script.sent() == ["rollback:end", "deallocate", "prepare0", "execute:other"])
     }
 
-    @Test func theDeadlineMovesWithEachResponse() throws {
+    @Test func theDeadlineMovesWithTheBytesOfTheServer() throws {
         var script = Script()
         let limit = Duration.seconds(2)
         script.now = MonotonicTime(nanoseconds: 10)
@@ -272,10 +276,34 @@ import Testing
         _ = script.sent()
         #expect(script.pipeline.deadline(limit) == script.now + limit)
         script.now = script.now + .seconds(1)
+        script.pipeline.progressed(script.now)
         _ = script.succeed()
         #expect(script.pipeline.deadline(limit) == script.now + limit)
         _ = script.succeed()
         #expect(script.pipeline.deadline(limit) == nil)
+        #expect(script.isOverdue(limit, at: script.now + .seconds(100)) == false)
+    }
+
+    @Test func aServerWithoutAResponseIsOverdue() throws {
+        var script = Script()
+        let limit = Duration.seconds(2)
+        try script.add("a")
+        _ = script.sent()
+        let deadline = script.now + limit
+        #expect(script.isOverdue(limit, at: deadline - .nanoseconds(1)) == false)
+        #expect(script.isOverdue(limit, at: deadline) == true)
+        #expect(script.isOverdue(limit, at: deadline + limit - .nanoseconds(1)) == true)
+    }
+
+    @Test func afterAPauseOfTheProcessTheLimitBeginsAgain() throws {
+        var script = Script()
+        let limit = Duration.seconds(2)
+        try script.add("a")
+        _ = script.sent()
+        let resumed = script.now + .seconds(10)
+        #expect(script.isOverdue(limit, at: resumed) == false)
+        #expect(script.pipeline.deadline(limit) == resumed + limit)
+        #expect(script.isOverdue(limit, at: resumed + limit) == true)
     }
 
     @Test func removedStatementsAreReturnedOnce() throws {

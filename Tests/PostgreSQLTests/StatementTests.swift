@@ -6,6 +6,16 @@ import Testing
 
 /// Statements on a real server.
 @Suite(.serialized, .postgres) struct StatementTests {
+    private static let withDefaultLimits: @Sendable (inout PostgresConfiguration) -> Void = {
+        $0.limits = PostgresConfiguration.Limits()
+    }
+    private static let withLockLimit: @Sendable (inout PostgresConfiguration) -> Void = {
+        $0.limits.lockMillisecondsMax = 100
+    }
+    private static let withStatementLimit: @Sendable (inout PostgresConfiguration) -> Void = {
+        $0.limits.statementMillisecondsMax = 500
+    }
+
     @Test func valuesOfEveryType() async throws {
         let statements = [
             PreparedStatement(
@@ -111,7 +121,7 @@ import Testing
             ["search_path", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
             + ["plan_cache_mode", "application_name", "client_encoding", "transaction_isolation", "enable_seqscan"]
         let statement = PreparedStatement("SELECT current_setting(name) FROM unnest($1) name", [.textArray])
-        try await withConnection([statement]) { connection in
+        try await withConnection([statement], Self.withDefaultLimits) { connection in
             try await connection.waitUntilReady()
             var parameters = PostgresParameters()
             parameters.append(array: names)
@@ -239,8 +249,8 @@ import Testing
             FROM generate_series(1, $1) AS n
             """, [.int4], delivery: .rowByRow)
         let url = try #require(PostgresServerTrait.server).url
-        try await withConnection([rows], withoutTimeLimits) { connection in
-            let holder = try startConnection([lock, unlock], url: url, loop: connection.loop, withoutTimeLimits)
+        try await withConnection([rows]) { connection in
+            let holder = try startConnection([lock, unlock], url: url, loop: connection.loop)
             try await holder.waitUntilReady()
             try await holder.run(0)
             try await connection.waitUntilReady()
@@ -267,7 +277,7 @@ import Testing
 
     @Test func aBigResultArrivesWhole() async throws {
         let statement = PreparedStatement("SELECT repeat('x', 1000) FROM generate_series(1, 10000)")
-        try await withConnection([statement], withoutTimeLimits) { connection in
+        try await withConnection([statement]) { connection in
             try await connection.waitUntilReady()
             #expect(try await connection.run(0) { $0.count } == 10_000)
         }
@@ -289,9 +299,10 @@ import Testing
     @Test func aLockedRowFailsInTime() async throws {
         let server = try #require(PostgresServerTrait.server)
         try await server.sql("CREATE TABLE locked (n int); GRANT ALL ON locked TO martlet")
-        try await withConnection([PreparedStatement("SELECT n FROM public.locked")]) { connection in
+        let statements = [PreparedStatement("SELECT n FROM public.locked")]
+        try await withConnection(statements, Self.withLockLimit) { connection in
             try await connection.waitUntilReady()
-            async let held = server.sql("BEGIN; LOCK TABLE locked; SELECT pg_sleep(2)")
+            let holder = Task { try await server.sql("BEGIN; LOCK TABLE locked; SELECT pg_sleep(3600)") }
             try await poll(until: "the table is locked") {
                 let locks =
                     "SELECT count(*) FROM pg_locks WHERE relation = 'locked'::regclass AND mode LIKE 'AccessExcl%'"
@@ -301,14 +312,16 @@ import Testing
             #expect(error?.outcome == .lockTimeout)
             #expect(error?.isRetriable == true)
             #expect(connection.isReady)
-            _ = try await held
+            try await server.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+            await #expect(throws: ProcessError.self) { try await holder.value }
             try await connection.run(0)
         }
     }
 
     @Test func aSlowStatementIsCanceled() async throws {
-        try await withConnection([PreparedStatement("SELECT pg_catalog.pg_sleep(5)"), PreparedStatement("SELECT 1")]) {
-            connection in
+        let statements = [PreparedStatement("SELECT pg_catalog.pg_sleep(3600)"), PreparedStatement("SELECT 1")]
+        try await withConnection(statements, Self.withStatementLimit) { connection in
             try await connection.waitUntilReady()
             #expect(await connection.error(of: 0)?.state?.description == "57014")
             try await connection.run(1)

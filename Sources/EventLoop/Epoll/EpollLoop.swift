@@ -104,6 +104,9 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     ///
     /// Kernels before 5.11, and valgrind, lack the call with nanosecond precision. On such a system, the wait is
     /// rounded up to whole milliseconds, so the timer is due afterward.
+    ///
+    /// A process that was stopped continues with EINTR. Its timers are due then, and the responses that prevent a
+    /// timeout may have arrived: the events are fetched without a wait.
     private func waitForEvents() -> Int32 {
         let nanoseconds = waitNanoseconds
         if hasPreciseWait {
@@ -114,12 +117,14 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             let count = withUnsafePointer(to: wait) {
                 epoll_pwait2(epoll, &events, Int32(events.count), nanoseconds == nil ? nil : $0, nil)
             }
+            guard count < 0 else { return count }
+            if errno == EINTR { return epoll_wait(epoll, &events, Int32(events.count), 0) }
             // A sandbox may forbid the call with an error other than ENOSYS.
-            guard count < 0, errno != EINTR else { return count }
             hasPreciseWait = false
         }
         let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-        return epoll_wait(epoll, &events, Int32(events.count), milliseconds)
+        let count = epoll_wait(epoll, &events, Int32(events.count), milliseconds)
+        return count < 0 && errno == EINTR ? epoll_wait(epoll, &events, Int32(events.count), 0) : count
     }
 
     /// The maximum time to wait for events: 0 if there is work, and nil if there is neither work nor a timer.

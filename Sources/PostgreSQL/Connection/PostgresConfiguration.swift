@@ -10,7 +10,7 @@ public struct PostgresConfiguration: Sendable {
         /// The server closes a connection whose transaction waits this long for the next statement
         /// (`idle_in_transaction_session_timeout`).
         public var idleTransactionMillisecondsMax = 10_000
-        /// The connection fails if statements are in flight and the server sends no response for this time.
+        /// The connection fails if statements are in flight and the server sends nothing for this time.
         public var answerMillisecondsMax = 2000
         /// Limit for connecting to one address, including TLS and login.
         public var connectMillisecondsMax = 2000

@@ -144,7 +144,7 @@ final class PostgresSession: ByteStreamHandler {
 
     /// Sends the statements that may be sent now.
     override func flush() {
-        while !isEnded, let statement = pipeline.next(loop.now.monotonic) {
+        while !isEnded, let statement = pipeline.next(now) {
             guard send(statement) else { return fail(PostgresHandle.lost) }
         }
         flushOutput()
@@ -195,18 +195,20 @@ final class PostgresSession: ByteStreamHandler {
         armAnswers()
     }
 
-    private var answerDeadline: MonotonicTime? {
-        pipeline.deadline(.milliseconds(configuration.limits.answerMillisecondsMax))
-    }
+    /// The current time. The time of the iteration would count a long iteration as time of the server.
+    private var now: MonotonicTime { EpollLoop.readClocks().monotonic }
+
+    private var answerLimit: Duration { .milliseconds(configuration.limits.answerMillisecondsMax) }
 
     private func armAnswers() {
-        guard let answerDeadline else { return }
-        answers.arm(at: answerDeadline, for: self) { $0.answersDue() }
+        guard let deadline = pipeline.deadline(answerLimit) else { return }
+        answers.arm(at: deadline, for: self) { $0.answersDue() }
     }
 
     private func answersDue() {
-        guard !isEnded, let deadline = answerDeadline else { return }
-        if deadline <= loop.now.monotonic {
+        guard !isEnded else { return }
+        // The time of the iteration: its events, which may include a response, arrived before that time.
+        if pipeline.isOverdue(answerLimit, loop.now.monotonic) {
             fail(PostgresError(.timedOut, "the server did not answer a statement in time"))
         } else {
             armAnswers()
@@ -218,6 +220,7 @@ final class PostgresSession: ByteStreamHandler {
     private func readable() {
         repeat {
             guard handle.readInput() else { return fail(PostgresHandle.lost) }
+            pipeline.progressed(now)
             readResults()
         } while !isEnded && handle.hasPendingInput
         guard !isEnded else { return }
@@ -233,7 +236,7 @@ final class PostgresSession: ByteStreamHandler {
                 let isRollback = rows.isRollback
                 if perform(.result(isRollback: isRollback)) { kept = consume rows }
             case .row(let rows):
-                if case .reportRow(let receiver) = pipeline.received(.row, loop.now.monotonic) {
+                if case .reportRow(let receiver) = pipeline.received(.row) {
                     receiver?.received(row: rows)
                 } else {
                     outOfOrder()
@@ -250,7 +253,7 @@ final class PostgresSession: ByteStreamHandler {
 
     /// Passes a response to the pipeline, and performs the action. Returns whether to keep the result.
     private func perform(_ response: StatementPipeline.Response) -> Bool {
-        switch pipeline.received(response, loop.now.monotonic) {
+        switch pipeline.received(response) {
         case .none, .reportRow: break
         case .keepResult: return true
         case .complete(let statement): complete(statement)

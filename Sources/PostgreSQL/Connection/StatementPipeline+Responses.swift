@@ -27,9 +27,8 @@ extension StatementPipeline {
 
     /// Matches a response to the first statement in flight. The outcome of that statement is known at the Sync: an
     /// error can follow its result, and the server commits only at the Sync.
-    mutating func received(_ response: Response, _ now: MonotonicTime) -> Action {
+    mutating func received(_ response: Response) -> Action {
         guard let statement = inFlight.first else { return .outOfOrder }
-        progressed(now)
         switch (responses.phase, response) {
         case (.awaitingResult, .row):
             return .reportRow(statement.receiver)

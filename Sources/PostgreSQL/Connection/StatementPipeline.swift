@@ -69,15 +69,26 @@ struct StatementPipeline {
     /// The number of the transaction whose BEGIN is sent and whose COMMIT or ROLLBACK is not.
     private var current: Int?
     private(set) var waitingCount = 0
-    /// The time of the last response, or of the last statement that was sent while none was in flight.
+    /// The time at which the server last sent bytes, or at which a statement was last sent while none was in flight.
     private(set) var progressAt = MonotonicTime(nanoseconds: 0)
 
     /// Whether no statement is in flight or waits, and no transaction is open.
     var isDrained: Bool { inFlight.isEmpty && waitingCount == 0 && transactions.isEmpty }
 
-    /// Returns the time by which the server must have responded; nil if no statement is in flight.
+    /// Returns the time by which the server must have sent bytes; nil if no statement is in flight.
     func deadline(_ limit: Duration) -> MonotonicTime? {
         inFlight.isEmpty ? nil : progressAt + limit
+    }
+
+    /// Returns whether the server has exceeded the limit. If the check is late by the limit, this process was stopped,
+    /// and the server perhaps with it: the limit then begins again.
+    mutating func isOverdue(_ limit: Duration, _ now: MonotonicTime) -> Bool {
+        guard let deadline = deadline(limit), deadline <= now else { return false }
+        guard now < deadline + limit else {
+            progressed(now)
+            return false
+        }
+        return true
     }
 
     /// Adds a command that is sent after the current transaction and earlier preparations, but before other statements.
@@ -179,7 +190,7 @@ struct StatementPipeline {
         return removed
     }
 
-    /// Records the time of a response.
+    /// Records the time at which the server sent bytes.
     mutating func progressed(_ now: MonotonicTime) { progressAt = now }
 
     /// Removes all statements and transactions. Returns all statements except waiting preparations, those in flight
