@@ -4,7 +4,8 @@ import Registrations
 /// The commands that wait for the store, and the batch that the store writes. The queue chooses the next batch. Pure.
 ///
 /// The store writes one batch at a time, while commands of the next batch arrive. The queue halves a batch that fails
-/// because of its values, until the faulty command is alone.
+/// because of its values, until the faulty command is alone. It also halves a batch that fails repeatedly for another
+/// reason: the batch may exceed a limit of the server, such as the duration of a statement.
 struct CommandQueue<Command> {
     /// The time that the first command of a batch waits for further commands, unless the batch is full.
     static var collectMilliseconds: Int64 { 5 }
@@ -25,7 +26,7 @@ struct CommandQueue<Command> {
     }
 
     private var writing = Writing.none
-    /// Failed batches, and halves of refused batches. The store writes the last one next, before the waiting commands.
+    /// Failed batches, and halves of batches. The store writes the last one next, before the waiting commands.
     private var repeated: [[Command]] = []
     private var waiting = FIFO<(command: Command, arrivedAt: MonotonicTime)>()
 
@@ -62,18 +63,26 @@ struct CommandQueue<Command> {
     /// Ends the current batch, which is committed.
     mutating func committed() { _ = end() }
 
-    /// Ends the current batch, which will be written again.
-    mutating func failed() { repeated.append(end()) }
+    /// Ends the current batch, which will be written again. Halves the batch after a repeated failure.
+    mutating func failed(isRepeatedFailure: Bool) {
+        let batch = end()
+        if !isRepeatedFailure || !queueHalves(of: batch) { repeated.append(batch) }
+    }
 
     /// Ends the current batch, which failed because of its values. Returns the faulty command if the batch had no other
     /// command. Otherwise queues the halves of the batch and returns nil.
     mutating func refused() -> Command? {
         let batch = end()
-        guard batch.count > 1 else { return batch.first }
+        return queueHalves(of: batch) ? nil : batch.first
+    }
+
+    /// Returns false if the batch has fewer than two commands.
+    private mutating func queueHalves(of batch: [Command]) -> Bool {
+        guard batch.count > 1 else { return false }
         let middle = batch.count / 2
         repeated.append(Array(batch[middle...]))
         repeated.append(Array(batch[..<middle]))
-        return nil
+        return true
     }
 
     /// Removes the commands that match `isRemoved` and are not being written. Returns the removed commands.

@@ -74,11 +74,11 @@ final class CommandStore {
 
     func maintain(_ round: Maintenance) { writer.maintain(round) }
 
-    /// Handles the end of a batch, deletion or maintenance round. `fault` is nil if the store performed it.
+    /// Handles the end of a batch, deletion or maintenance round. `fault` is nil if the store performed it. Without a
+    /// batch, no command causes a fault of the code `data`, so that each fault prevents changes.
     func workEnded(_ fault: StoreFault?) {
-        if let fault { metrics.failed(fault) }
-        // The values of the work cause a fault of the code `data`. The store is available.
-        guard let fault, fault.code != .data else { return change { $0.succeeded() } }
+        guard let fault else { return change { $0.succeeded() } }
+        metrics.failed(fault)
         let now = loop.now.monotonic
         change { $0.failed(fault, now: now) }
         scheduleRetry()
@@ -126,12 +126,14 @@ final class CommandStore {
     }
 
     private func failed(_ fault: StoreFault) {
-        if fault.code != .data {
-            queue.failed()
-        } else if let faulty = queue.refused() {
-            intake?.refuse(faulty, because: fault)
+        if fault.code == .data {
+            metrics.failed(fault)
+            if let faulty = queue.refused() { intake?.refuse(faulty, because: fault) }
+            change { $0.succeeded() }
+        } else {
+            queue.failed(isRepeatedFailure: availability.isTrying)
+            workEnded(fault)
         }
-        workEnded(fault)
         if acceptsWork { write() } else { intake?.requeueUnstorable() }
     }
 

@@ -32,6 +32,11 @@ struct StoreAvailability {
         }
     }
 
+    /// Whether the next work shows whether a fault lasts.
+    var isTrying: Bool {
+        if case .trying = state { true } else { false }
+    }
+
     /// The fault that prevents changes; nil without a fault. The fault remains while new work shows whether it lasts.
     var fault: StoreFault? {
         switch state {

@@ -51,7 +51,7 @@ import Testing
         let later = Self.start + .seconds(1)
         #expect(batch(queue.next(now: later)) == [0, 1])
         queue.append(2, now: Self.start)
-        queue.failed()
+        queue.failed(isRepeatedFailure: false)
         #expect(batch(queue.next(now: later)) == [0, 1])
         queue.committed()
         #expect(batch(queue.next(now: later)) == [2])
@@ -78,12 +78,30 @@ import Testing
         #expect(queue.isEmpty)
     }
 
+    @Test func `A batch that fails repeatedly is divided, and no command is lost`() {
+        var queue = queue(0..<CommandBatch.commandsMax)
+        var written: [Int] = []
+        var failures = 0
+        while let batch = batch(queue.next(now: Self.start + .seconds(1))) {
+            // The store commits only batches of at most three commands, and fails once more.
+            if batch.count <= 3, failures != 100 {
+                written += batch
+                queue.committed()
+            } else {
+                queue.failed(isRepeatedFailure: failures > 0)
+            }
+            failures += 1
+        }
+        #expect(written == Array(0..<CommandBatch.commandsMax))
+        #expect(queue.isEmpty)
+    }
+
     @Test func `Removed commands are not written`() {
         var queue = queue(0..<4)
         let later = Self.start + .seconds(1)
         #expect(batch(queue.next(now: later))?.count == 4)
         #expect(queue.removeAll() == [])
-        queue.failed()
+        queue.failed(isRepeatedFailure: false)
         queue.append(4, now: Self.start)
         #expect(queue.removeAll { $0 % 2 == 0 } == [0, 2, 4])
         #expect(batch(queue.next(now: later)) == [1, 3])

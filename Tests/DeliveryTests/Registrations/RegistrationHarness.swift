@@ -179,6 +179,10 @@ final class TestWriter: RegistrationWriter {
     private let writer: RegistrationWriter
     /// The faults of the next transactions, in order. The writer remains ready.
     var faults: [StoreFault] = []
+    /// The faults of the next deletions of events, in order.
+    var faultsOfDeletions: [StoreFault] = []
+    /// The maximum number of commands that a batch can have without exceeding a time limit of the server.
+    var commandsMax = Int.max
     /// Called before each batch and each deletion of events.
     var began: () -> Void = {}
     private(set) var batchSizes: [Int] = []
@@ -194,6 +198,9 @@ final class TestWriter: RegistrationWriter {
         began()
         batchSizes.append(batch.commands.count)
         if let fault = nextFault() { return batch.failed(fault) }
+        guard batch.commands.count <= commandsMax else {
+            return batch.failed(StoreFault(.unreachable, "The statement took too long.", errorClass: "57"))
+        }
         if batch.commands.contains(where: { $0.isPoisonous }) {
             return batch.failed(StoreFault(.data, "a value is faulty", errorClass: "22"))
         }
@@ -203,6 +210,7 @@ final class TestWriter: RegistrationWriter {
     override func delete(_ events: EventDeletion) {
         began()
         if let fault = nextFault() { return events.failed(fault) }
+        guard faultsOfDeletions.isEmpty else { return events.failed(faultsOfDeletions.removeFirst()) }
         writer.delete(events)
     }
 

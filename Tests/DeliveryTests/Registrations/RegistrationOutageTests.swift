@@ -120,6 +120,48 @@ import Testing
         #expect(harness.results.count == 1)
     }
 
+    // An event in the store has no command that a fault of its values could be blamed on.
+    @Test(arguments: [StoreFault.Code.data, .schema, .refused, .unreachable])
+    func `Maintenance continues after a deletion of claimed events has failed`(code: StoreFault.Code) throws {
+        let harness = try RegistrationHarness()
+        let body = harness.register(1, user: "ann").dropLast() + #","expires_at":\#(harness.now + 90_000)}"#
+        harness.send(1, String(body))
+        #expect(harness.run { harness.isDrained && harness.liveRows == 1 })
+        harness.onLoop {
+            harness.writer.faultsOfDeletions = Array(repeating: StoreFault(code, "no deletion"), count: 3)
+        }
+        #expect(harness.run { harness.writer.faultsOfDeletions.count < 3 })
+        #expect(!harness.status.isStoring && harness.store.events.count == 1)
+        #expect(harness.status.reasons == ["cannot store registrations (\(code.rawValue)): no deletion"])
+        #expect(harness.run { harness.store.events.isEmpty && harness.isReady })
+        // The event was published once, although its deletion was repeated.
+        #expect(try harness.events() == ["expired"])
+        let rounds = harness.writer.rounds
+        harness.pass(seconds: 3 * StoreMaintenance.intervalSeconds)
+        #expect(harness.writer.rounds >= rounds + 2)
+    }
+
+    @Test(arguments: [StoreFault.Code.data, .schema, .refused, .unreachable])
+    func `Maintenance continues after a round has failed`(code: StoreFault.Code) throws {
+        let harness = try RegistrationHarness()
+        harness.pass(seconds: StoreMaintenance.intervalSeconds - 1)
+        harness.onLoop { harness.writer.faults = [StoreFault(code, "no round")] }
+        #expect(harness.run { harness.writer.faults.isEmpty })
+        #expect(harness.status.reasons == ["cannot store registrations (\(code.rawValue)): no round"])
+        #expect(harness.run { harness.isReady && harness.status.reasons.isEmpty })
+        let rounds = harness.writer.rounds
+        harness.pass(seconds: 3 * StoreMaintenance.intervalSeconds)
+        #expect(harness.writer.rounds >= rounds + 2)
+    }
+
+    @Test func `A batch that exceeds a limit of the server is divided until it fits`() throws {
+        let harness = try RegistrationHarness()
+        harness.onLoop { harness.writer.commandsMax = 10 }
+        for number in 0..<100 { harness.send(number, harness.register(number, user: "user-\(number)")) }
+        #expect(harness.run { harness.isDrained && harness.liveRows == 100 })
+        #expect(harness.deadLetters.isEmpty && harness.queue.consumerCount == 1)
+    }
+
     @Test func `Both connections are lost during a batch`() throws {
         let harness = try RegistrationHarness()
         harness.onLoop { harness.store.latency = .seconds(1) }
