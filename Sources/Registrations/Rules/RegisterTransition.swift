@@ -12,7 +12,8 @@ struct RegisterTransition {
 
     func apply(to table: inout RegistrationTable) -> RegistrationRules.Outcome {
         let previous = table[key]
-        if let previous, let reply = refusal(by: previous) { return RegistrationRules.Outcome(reply) }
+        let reply = if let previous { refusal(by: previous) } else { refusalOfNewRow(in: table) }
+        if let reply { return RegistrationRules.Outcome(reply) }
         let refusal = refusal(in: table)
         let state: Registration.State =
             refusal == nil
@@ -28,8 +29,15 @@ struct RegisterTransition {
         outcome.events = endOtherOwners(previous, in: &table)
         if refusal == nil && !outcome.events.isEmpty { outcome.reply = .moved }
         outcome.events += endReplacedTokens(in: &table)
+        forgetOldestEnds(in: &table)
         if refusal == nil && !wasLive { evict(from: &table, &outcome) }
         return outcome
+    }
+
+    /// Returns the reply if the token has no room for another row; nil if the registration gets a row.
+    private func refusalOfNewRow(in table: RegistrationTable) -> RegistrationReply? {
+        registration.isShared && table.rowCount(ofToken: keys.token) >= RegistrationRules.rowsPerTokenMax
+            ? .superseded : nil
     }
 
     /// Returns the reply if the row in the slot of the registration remains; nil if the registration replaces it.
@@ -85,9 +93,8 @@ struct RegisterTransition {
     /// Returns whether another token of the installation has precedence.
     private func hasNewerToken(in table: RegistrationTable) -> Bool {
         guard let device = keys.device else { return false }
-        return table.rows(ofDevice: device).contains { row in
-            row.key.token != keys.token
-                && (row.registeredAt, row.key.token) > (registration.registeredAt, keys.token)
+        return table.rows(ofDevice: device, except: keys.token).contains { row in
+            (row.registeredAt, row.key.token) > (registration.registeredAt, keys.token)
         }
     }
 
@@ -135,7 +142,7 @@ struct RegisterTransition {
     private func endReplacedTokens(in table: inout RegistrationTable) -> [RegistrationEvent] {
         guard let device = keys.device else { return [] }
         var events: [RegistrationEvent] = []
-        for row in table.rows(ofDevice: device) where row.key.token != keys.token && row.details != nil {
+        for row in table.rows(ofDevice: device, except: keys.token) where row.details != nil {
             guard (row.registeredAt, row.key.token) < (registration.registeredAt, keys.token) else { continue }
             table.end(row, at: row.registeredAt)
             if let event = RegistrationEvent(.replaced, of: row) { events.append(event) }
@@ -143,12 +150,24 @@ struct RegisterTransition {
         return events
     }
 
+    /// Removes the installation from its oldest tombstones beyond the limit.
+    private func forgetOldestEnds(in table: inout RegistrationTable) {
+        let countMax = RegistrationRules.endsPerDeviceMax
+        guard let device = keys.device, table.rowCount(ofDevice: device) > countMax else { return }
+        let ended = table.rows(ofDevice: device).filter { $0.details == nil }
+            .sorted { ($0.registeredAt, $0.key) < ($1.registeredAt, $1.key) }
+        for var row in ended.dropLast(countMax) {
+            row.deviceKey = nil
+            table.set(row)
+        }
+    }
+
     /// Ends the oldest registrations of the user beyond the limit. They may include this one.
     private func evict(from table: inout RegistrationTable, _ outcome: inout RegistrationRules.Outcome) {
-        let rows = table.rows(ofUser: keys.user)
-        let excess = rows.count - rules.devicesPerUserMax
+        let excess = table.rowCount(ofUser: keys.user) - rules.devicesPerUserMax
         guard excess > 0 else { return }
-        let oldest = rows.sorted { ($0.registeredAt, $0.key) < ($1.registeredAt, $1.key) }.prefix(excess)
+        let oldest = table.rows(ofUser: keys.user).sorted { ($0.registeredAt, $0.key) < ($1.registeredAt, $1.key) }
+            .prefix(excess)
         for row in oldest {
             table.end(row, at: row.registeredAt)
             if let event = RegistrationEvent(.evicted, of: row) { outcome.events.append(event) }

@@ -18,6 +18,11 @@
 ///   newer token, or by a shared registration of the same user. The tombstone has no user to compare, so the end wins.
 /// - A user has more registrations than `devicesPerUserMax`. An end does not restore evicted rows.
 /// - Refusals count only against a row that is live when they arrive.
+/// - An installation has more than `endsPerDeviceMax` tombstones. The oldest ones no longer show that their tokens were
+///   newer than another token of the installation.
+/// - A token has `rowsPerTokenMax` rows. A shared registration of another user has no effect.
+///
+/// These limits and `devicesPerUserMax` bound the rows that a store reads for one command.
 public struct RegistrationRules: Sendable {
     /// The number of counted refusals that suspends a row.
     public static let suspicionsMax = 3
@@ -26,6 +31,11 @@ public struct RegistrationRules: Sendable {
     /// The time for which a store keeps tombstones, and marks that are not permanent. An older command from the queue
     /// is invalid.
     public static let tombstoneMillisecondsMax: Int64 = 30 * 24 * 3_600_000
+    /// Maximum number of tombstones that keep the key of an installation. Otherwise, an app that gives all its
+    /// installations one name would make the store read a row for each of its devices.
+    public static let endsPerDeviceMax = 100
+    /// Maximum number of rows of a token: one for each user who shares the token, tombstones included.
+    public static let rowsPerTokenMax = 1000
     /// Default of ``devicesPerUserMax``.
     public static let devicesPerUserMaxDefault = 100
 

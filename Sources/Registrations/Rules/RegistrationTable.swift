@@ -6,10 +6,10 @@ struct RegistrationTable {
     private let storedMarks: [UUIDValue: EndMark]
     private var rows: [Registration.Key: Registration]
     private var marks: [UUIDValue: EndMark]
-    /// The keys of the rows that have a token, device or user, or had it earlier in the batch.
-    private var byToken: [UUIDValue: [Registration.Key]] = [:]
-    private var byDevice: [UUIDValue: [Registration.Key]] = [:]
-    private var byUser: [UUIDValue: [Registration.Key]] = [:]
+    /// The keys of the rows of each token, the rows of each installation, and the live rows of each user.
+    private var byToken: [UUIDValue: Set<Registration.Key>] = [:]
+    private var byDevice: [UUIDValue: Set<Registration.Key>] = [:]
+    private var byUser: [UUIDValue: Set<Registration.Key>] = [:]
 
     init(rows: some Sequence<Registration>, marks: some Sequence<EndMark>) {
         stored = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
@@ -20,50 +20,56 @@ struct RegistrationTable {
 
     subscript(key: Registration.Key) -> Registration? { rows[key] }
 
+    func rowCount(ofToken token: UUIDValue) -> Int { byToken[token]?.count ?? 0 }
+
+    func rowCount(ofDevice device: UUIDValue) -> Int { byDevice[device]?.count ?? 0 }
+
+    func rowCount(ofUser user: UUIDValue) -> Int { byUser[user]?.count ?? 0 }
+
     /// Returns all rows of a token in the order of their slots.
-    func rows(ofToken token: UUIDValue) -> [Registration] { sorted(byToken[token]) { $0.key.token == token } }
+    func rows(ofToken token: UUIDValue) -> [Registration] { sorted(byToken[token]) }
 
     /// Returns the rows of an installation in the order of their keys, tombstones included.
-    func rows(ofDevice device: UUIDValue) -> [Registration] { sorted(byDevice[device]) { $0.deviceKey == device } }
+    ///
+    /// - Parameter token: A token whose rows are excluded; nil for none.
+    func rows(ofDevice device: UUIDValue, except token: UUIDValue? = nil) -> [Registration] {
+        sorted(byDevice[device].map { keys in token.map { token in keys.filter { $0.token != token } } ?? keys })
+    }
 
     /// Returns the live rows of a user in the order of their keys.
-    func rows(ofUser user: UUIDValue) -> [Registration] { sorted(byUser[user]) { $0.details?.userKey == user } }
+    func rows(ofUser user: UUIDValue) -> [Registration] { sorted(byUser[user]) }
 
     /// All live rows in the order of their keys.
     var liveRows: [Registration] { rows.values.filter { $0.details != nil }.sorted { $0.key < $1.key } }
 
-    private func sorted(
-        _ keys: [Registration.Key]?, where isWanted: (Registration) -> Bool
-    ) -> [Registration] {
-        guard let keys else { return [] }
-        let found = keys.compactMap { rows[$0] }.filter(isWanted)
-        return found.count < 2 ? found : found.sorted { $0.key < $1.key }
+    private func sorted(_ keys: Set<Registration.Key>?) -> [Registration] {
+        keys.map { $0.sorted().compactMap { rows[$0] } } ?? []
     }
 
     mutating func set(_ row: Registration) {
-        let previous = rows.updateValue(row, forKey: row.key)
-        index(row, replacing: previous)
+        index(row, replacing: rows.updateValue(row, forKey: row.key))
     }
 
     /// Makes the row a tombstone that ends registrations at or before `at`.
     mutating func end(_ row: Registration, at: Int64) {
         var row = row
         row.state = .ended(at: at)
-        rows[row.key] = row
+        set(row)
     }
 
     private mutating func index(_ row: Registration, replacing previous: Registration?) {
-        if previous == nil { Self.insert(row.key, into: &byToken[row.key.token, default: []]) }
-        if let device = row.deviceKey, device != previous?.deviceKey {
-            Self.insert(row.key, into: &byDevice[device, default: []])
-        }
-        if let user = row.details?.userKey, user != previous?.details?.userKey {
-            Self.insert(row.key, into: &byUser[user, default: []])
-        }
+        if previous == nil { byToken[row.key.token, default: []].insert(row.key) }
+        Self.move(row.key, from: previous?.deviceKey, to: row.deviceKey, in: &byDevice)
+        Self.move(row.key, from: previous?.details?.userKey, to: row.details?.userKey, in: &byUser)
     }
 
-    private static func insert(_ key: Registration.Key, into keys: inout [Registration.Key]) {
-        if !keys.contains(key) { keys.append(key) }
+    private static func move(
+        _ key: Registration.Key, from old: UUIDValue?, to new: UUIDValue?,
+        in index: inout [UUIDValue: Set<Registration.Key>]
+    ) {
+        guard old != new else { return }
+        if let old { index[old]?.remove(key) }
+        if let new { index[new, default: []].insert(key) }
     }
 
     /// Returns the latest time of the marks with these keys; nil if there is none.
