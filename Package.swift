@@ -242,8 +242,8 @@ let package = Package(
         tests(
             "RegistrationStoresTests",
             [
-                "RegistrationStores", "Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop",
-                "TestKit", "Threads",
+                "RegistrationStores", "RegistrationTools", "Registrations", "PostgreSQL", "SQLite", "APNSProtocol",
+                "Crypto", "EventLoop", "TestKit", "Threads",
             ]),
         tests("BrokerTopologyTests", ["TestKit", "BrokerTopology", "YAML", "JSON"]),
         tests(

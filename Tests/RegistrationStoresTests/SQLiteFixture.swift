@@ -27,9 +27,7 @@ struct SQLiteFixture: StoreFixture {
             let select = try file.prepare("SELECT key_id, ciphertext FROM registration WHERE token_key = ?")
             let update = try file.prepare(
                 "UPDATE registration SET key_id = ?1, ciphertext = ?2 WHERE token_key = ?3")
-            let keys = [first, second].map { key in
-                withUnsafeBytes(of: (key.token.high.bigEndian, key.token.low.bigEndian)) { Array($0) }
-            }
+            let keys = [first, second].map { Self.blob($0.token) }
             var values: [(keyID: Int64?, ciphertext: [UInt8]?)] = []
             for key in keys {
                 select.bind(1, blob: key)
@@ -44,6 +42,18 @@ struct SQLiteFixture: StoreFixture {
                 try update.run()
             }
         }
+    }
+
+    func makeUnknown(_ token: UUIDValue) async throws {
+        try withFile { file throws(SQLiteError) in
+            let update = try file.prepare("UPDATE registration SET kind = 99 WHERE token_key = ?")
+            update.bind(1, blob: Self.blob(token))
+            try update.run()
+        }
+    }
+
+    private static func blob(_ key: UUIDValue) -> [UInt8] {
+        withUnsafeBytes(of: (key.high.bigEndian, key.low.bigEndian)) { Array($0) }
     }
 
     /// Calls `body` with the file, which is opened without its store.

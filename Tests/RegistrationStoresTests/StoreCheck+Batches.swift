@@ -9,6 +9,7 @@ extension StoreCheck {
         StoreCheck("Batches that do not wait for each other are applied in order, once each", withClient: unawaited),
         StoreCheck("A batch whose data is refused changes nothing", withClient: refusedData),
         StoreCheck("A repeated batch changes nothing", withClient: repeated),
+        StoreCheck("One name of many installations does not make batches grow", withClient: sharedDeviceName),
         StoreCheck("Events remain until they are deleted", withClient: deletion),
     ]
 
@@ -80,6 +81,19 @@ extension StoreCheck {
         for command in commands { try await comparison.apply(command) }
         #expect(comparison.model.rows == rows)
         try await comparison.expectEqualRows()
+    }
+
+    private static func sharedDeviceName(_ comparison: inout StoreComparison) async throws {
+        for start in stride(from: 1, to: 600, by: 200) {
+            try await comparison.apply(
+                (start..<start + 200).map { number in
+                    .register("user \(number)", String(number + 0x1000, radix: 16), at: Int64(number), device: "phone")
+                })
+        }
+        try await comparison.expectEqualRows()
+        let rows = try await comparison.client.rows()
+        #expect(rows.count == 600 && rows.count { $0.details != nil } == 1)
+        #expect(rows.count { $0.deviceKey != nil } == 1 + RegistrationRules.endsPerDeviceMax)
     }
 
     private static func deletion(_ comparison: inout StoreComparison) async throws {

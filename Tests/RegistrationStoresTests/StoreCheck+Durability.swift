@@ -8,22 +8,10 @@ extension StoreCheck {
     static let durabilityChecks: [StoreCheck] = [
         StoreCheck("Rows, tombstones, marks and events remain after the store is opened again", reopening),
         StoreCheck("Rows are encrypted again with the newest data key", rekeying),
+        StoreCheck("Rows are encrypted again while lookups and batches continue", rekeyingUnderLoad),
         StoreCheck("An exchanged ciphertext affects only its rows", exchange),
         StoreCheck("A closed store has completed or failed all work", closing),
     ]
-
-    /// Opens the store, calls `body`, and closes the store.
-    private static func withClient(
-        _ fixture: any StoreFixture, _ keys: RegistrationKeys,
-        _ body: @escaping @Sendable (StoreClient) async throws -> Void
-    ) async throws {
-        try await onEpollLoop { loop in
-            let client = try fixture.open(keys, on: loop)
-            try await client.start()
-            try await body(client)
-            await client.close()
-        }
-    }
 
     private static func reopening(_ fixture: any StoreFixture) async throws {
         let rules = RegistrationRules(now: RegistrationModel.start + 1000)
@@ -75,6 +63,47 @@ extension StoreCheck {
             #expect(found == [[]])
             #expect(try await client.edit(.rekey, rowsMax: 6) == (0, count))
             #expect(try await client.rows().filter { $0.details?.identity == nil }.count == count + 1)
+        }
+    }
+
+    private static func rekeyingUnderLoad(_ fixture: any StoreFixture) async throws {
+        let count = 200
+        let rules = RegistrationRules(now: RegistrationModel.start + 1_000_000)
+        @Sendable func register(_ number: Int, at: Int64) -> RegistrationCommand {
+            .register("user \(number)", String(number + 0x1000, radix: 16), at: at)
+        }
+        try await withClient(fixture, .sample()) { client in
+            _ = try await client.apply((0..<count).map { register($0, at: 1) }, rules: rules)
+        }
+        let roundCount = try await withClient(fixture, .sample(dataKeys: [1, 2])) { client in
+            nonisolated(unsafe) let client = client
+            nonisolated(unsafe) var isRekeyed = false
+            let load = Task(executorPreference: client.loop) {
+                var round = 0
+                while !isRekeyed {
+                    let query = DeviceQuery(
+                        app: RegistrationModel.app, environment: .production, kind: .device, scope: nil,
+                        user: "user \(round % count)")
+                    let devices = try await client.lookUp([query])
+                    #expect(devices.map(\.count) == [1])
+                    // A registration again, and a new one.
+                    let commands = [
+                        register(round % count, at: Int64(round + 2)), register(count + round, at: Int64(round + 2)),
+                    ]
+                    let outcomes = try await client.apply(commands, rules: rules)
+                    #expect(outcomes.map(\.reply) == [.stored, .stored])
+                    round += 1
+                }
+                return round
+            }
+            #expect(try await client.edit(.rekey, rowsMax: 3).unreadableCount == 0)
+            isRekeyed = true
+            return try await load.value
+        }
+        #expect(roundCount > 0)
+        try await withClient(fixture, .sample(dataKeys: [2])) { client in
+            let rows = try await client.rows()
+            #expect(rows.count == count + roundCount && rows.allSatisfy { $0.details?.identity != nil })
         }
     }
 

@@ -7,6 +7,7 @@ import Testing
 extension StoreCheck {
     static let pageChecks: [StoreCheck] = [
         StoreCheck("Pages contain all rows, those of an app, or those of a user", withClient: filters),
+        StoreCheck("Rows of a newer version remain, and appear in no page", unknownRows),
         StoreCheck("An operator ends the suspensions of an app", withClient: unsuspending),
     ]
 
@@ -30,6 +31,35 @@ extension StoreCheck {
         try await expect(.user("ann", app: nil)) { $0.details?.identity?.user == "ann" }
     }
 
+    private static func unknownRows(_ fixture: any StoreFixture) async throws {
+        let rules = RegistrationRules(now: RegistrationModel.start + 1000)
+        let later = RegistrationRules(now: RegistrationModel.start + 100_000)
+        let tokens = (16..<36).map { String($0, radix: 16) }
+        let keys = try await withClient(fixture, .sample()) { client in
+            // The unknown rows expire first.
+            _ = try await client.apply(
+                tokens.enumerated().map { .register("ann", $1, at: 1, expires: 2000 + Int64($0)) }, rules: rules)
+            let rows = try await client.rows()
+            return rows.map { ($0.key, $0.details?.identity?.token) }
+        }
+        let known = tokens[18...]
+        for (key, token) in keys where !known.contains(token ?? "") { try await fixture.makeUnknown(key.token) }
+        let events = try await withClient(fixture, .sample()) { client in
+            for filter in [RegistrationPage.Filter.all, .app(RegistrationModel.app), .user("ann", app: nil)] {
+                let rows = try await client.rows(filter, rowsMax: 1)
+                #expect(Set(rows.map { $0.details?.identity?.token }) == Set(known))
+            }
+            // The unknown rows take no place in a round.
+            _ = try await client.maintain(rules: later, rowsMax: 5)
+            #expect(try await client.rows(.user("ann", app: nil)) == [])
+            let outcomes = try await client.apply([.erase("ann", at: 5)], rules: later)
+            #expect(outcomes.map(\.events.count) == [0])
+            return try await client.maintain(
+                rules: RegistrationRules(now: later.now + Maintenance.eventAgeMillisecondsMin))
+        }
+        #expect(events.count == known.count)
+    }
+
     private static func unsuspending(_ comparison: inout StoreComparison) async throws {
         comparison.model.now += 10 * CommandMix.day
         let other = TokenAddress(
@@ -50,9 +80,7 @@ extension StoreCheck {
             #expect(counts == (editedCount, 0))
         }
         for (key, row) in comparison.model.rows where row.app == RegistrationModel.app {
-            guard var details = row.details else { continue }
-            details.suspicion = nil
-            comparison.model.rows[key]?.state = .live(details)
+            comparison.model.rows[key] = row.withoutSuspicion
         }
         try await comparison.expectEqualRows()
         #expect(comparison.model.rows.values.filter { $0.details?.suspicion != nil }.count == 1)

@@ -32,4 +32,18 @@ struct StoreCheck: Sendable, CustomTestStringConvertible {
             }
         }
     }
+
+    /// Opens the store, calls `body`, and closes the store.
+    static func withClient<Value: Sendable>(
+        _ fixture: any StoreFixture, _ keys: RegistrationKeys,
+        _ body: @escaping @Sendable (StoreClient) async throws -> Value
+    ) async throws -> Value {
+        try await onEpollLoop { loop in
+            let client = try fixture.open(keys, on: loop)
+            try await client.start()
+            let value = try await body(client)
+            await client.close()
+            return value
+        }
+    }
 }

@@ -61,15 +61,14 @@ final class StoreClient {
         _ filter: RegistrationPage.Filter = .all, rowsMax: Int = 1000
     ) async throws(StoreFault) -> [Registration] {
         var rows: [Registration] = []
-        var isComplete = false
-        while !isComplete {
-            let after = rows.last?.key
+        var after: Registration.Key?
+        repeat {
             let page = try await result {
                 self.writer.read(AwaitedPage(filter, after: after, rowsMax: rowsMax, $0))
             }.get()
-            rows += page
-            isComplete = page.count < rowsMax
-        }
+            rows += page.registrations
+            after = page.last
+        } while after != nil
         return rows
     }
 
@@ -158,17 +157,19 @@ private final class AwaitedMaintenance: Maintenance {
 }
 
 private final class AwaitedPage: RegistrationPage {
-    private let continuation: Continuation<[Registration]>
+    typealias Content = (registrations: [Registration], last: Registration.Key?)
+
+    private let continuation: Continuation<Content>
 
     init(
-        _ filter: Filter, after: Registration.Key?, rowsMax: Int, _ continuation: Continuation<[Registration]>
+        _ filter: Filter, after: Registration.Key?, rowsMax: Int, _ continuation: Continuation<Content>
     ) {
         self.continuation = continuation
         super.init(filter, after: after, rowsMax: rowsMax)
     }
 
-    override func completed(_ registrations: [Registration]) {
-        continuation.resume(returning: .success(registrations))
+    override func completed(_ registrations: [Registration], last: Registration.Key?) {
+        continuation.resume(returning: .success((registrations, last)))
     }
 
     override func failed(_ fault: StoreFault) { continuation.resume(returning: .failure(fault)) }

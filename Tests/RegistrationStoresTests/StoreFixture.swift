@@ -9,6 +9,9 @@ protocol StoreFixture: Sendable {
 
     /// Exchanges `key_id` and `ciphertext` of two rows of the table `registration`. No client may be open.
     func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws
+
+    /// Gives the rows of a token a kind that only a newer version of Martlet knows. No client may be open.
+    func makeUnknown(_ token: UUIDValue) async throws
 }
 
 extension RegistrationKeys {

@@ -1,4 +1,3 @@
-import Crypto
 import EventLoop
 import Registrations
 import TestKit
@@ -97,71 +96,5 @@ import Testing
             #expect(try store.apply(.register(second, "0a", at: 1)).reply == .ended)
             #expect(store.reached == [])
         }
-    }
-}
-
-/// Random commands. They use few users, tokens and times, so that many of them concern the same rows.
-private struct CommandSet {
-    private(set) var commands: [RegistrationCommand] = []
-    private static let users = ["ann", "bob", "cid"]
-    private static let tokens = ["0a", "0b", "0c", "0d"]
-
-    init(_ random: inout SeededRandom, count: Int) {
-        let timesMax = [4, 12, 60][random.below(3)]
-        for _ in 0..<count { commands.append(Self.command(&random, timesMax: timesMax)) }
-    }
-
-    private static func command(_ random: inout SeededRandom, timesMax: Int) -> RegistrationCommand {
-        let at = Int64(1 + random.below(timesMax))
-        let user = users[random.below(users.count)]
-        let token = random.below(tokens.count)
-        let device = device(ofToken: token)
-        switch random.below(10) {
-        case 0: return .unregister(token: tokens[token], at: at)
-        case 1: return .unregister(user, device: random.chance(percent: 50) ? device ?? "phone" : nil, at: at)
-        case 2: return .erase(user, app: random.chance(percent: 50) ? RegistrationModel.app : nil, at: at)
-        case 3: return .prune(tokens[token], at: at)
-        case 4: return .suspect(tokens[token], at: at)
-        default:
-            return .register(
-                user, tokens[token], at: at, device: device, shared: random.chance(percent: 40),
-                expires: random.chance(percent: 10) ? at + 1 : nil,
-                platform: random.chance(percent: 20) ? .ios : nil)
-        }
-    }
-
-    /// Returns the installation of a token. Two tokens share an installation, one token has its own, and one has none.
-    private static func device(ofToken token: Int) -> String? { ["phone", "phone", "tablet", nil][token] }
-
-    /// Whether two users register one token at the same time, and an end that does not name the token may concern one
-    /// of them.
-    var isException: Bool {
-        let registrations = commands.compactMap { command -> NewRegistration? in
-            if case .register(let registration) = command { registration } else { nil }
-        }
-        return registrations.contains { first in
-            registrations.contains { second in
-                first.address == second.address && first.registeredAt == second.registeredAt
-                    && first.user != second.user && hasOtherEnd(first, second, among: registrations)
-            }
-        }
-    }
-
-    private func hasOtherEnd(
-        _ first: NewRegistration, _ second: NewRegistration, among registrations: [NewRegistration]
-    ) -> Bool {
-        let pair = [first, second]
-        let endsUser = commands.contains { command in
-            switch command {
-            case .unregister(.user(_, let user), _), .unregister(.device(_, let user, _), _), .erase(let user, _, _):
-                pair.contains { $0.user == user }
-            case .register, .unregister(.token, _), .prune, .suspect: false
-            }
-        }
-        return endsUser || pair.contains { $0.expiresAt != nil }
-            || registrations.contains { other in
-                (other.address == first.address && other.isShared)
-                    || (other.address != first.address && other.deviceID == first.deviceID && other.deviceID != nil)
-            }
     }
 }

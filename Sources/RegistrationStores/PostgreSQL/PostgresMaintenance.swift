@@ -21,7 +21,10 @@ final class PostgresMaintenance: PostgresOperation {
     override func addReads(to transaction: PostgresTransaction) throws(CryptoError) {
         let now = maintenance.rules.now
         var rows: [StoredRow] = []
-        transaction.execute(.lockExpired, parameters(now)) { result throws(PostgresError) in
+        var expired = parameters(now)
+        expired.append(Int16(clamping: KnownRows.environmentMax))
+        expired.append(Int16(clamping: KnownRows.kindMax))
+        transaction.execute(.lockExpired, expired) { result throws(PostgresError) in
             rows = try StoredRow.all(in: result)
         }
         let oldest = now - RegistrationRules.tombstoneMillisecondsMax

@@ -7,8 +7,9 @@ enum PostgresMaintenanceStatements {
         PreparedStatement(
             """
             SELECT \(PostgresRowColumns.names) FROM martlet.registration
-            WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-            """, [.int8, .int8])
+            WHERE expires_at <= $1 AND environment <= $3 AND kind <= $4
+            ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            """, [.int8, .int8, .int2, .int2])
     }
 
     static var forgetRows: PreparedStatement {

@@ -4,26 +4,23 @@ import PostgreSQL
 import Registrations
 
 /// The statements of a ``RegistrationPage``. Each one is its own transaction and reads a bounded number of rows. So a
-/// page of an app with few rows does not delay other work of the writer.
+/// page of an app with few rows does not delay other work of the writer: it covers a part of the table, and may be empty.
 final class PostgresPage {
     /// Maximum number of rows that a statement reads while it searches for rows of an app.
     static let scanRowsMax = 10_000
 
     private let page: RegistrationPage
     private let context: PostgresWriterContext
-    /// The key after which the next statement reads.
-    private var after: Registration.Key?
-    private var found: [Registration] = []
     private var repeats = PostgresRepeats()
 
     init(_ page: RegistrationPage, _ context: PostgresWriterContext) {
-        (self.page, self.context, after) = (page, context, page.after)
+        (self.page, self.context) = (page, context)
         context.connection.workBegan()
     }
 
     func begin() {
         if let fault = context.connection.fault { return fail(fault) }
-        readApps { [self] in readNext() }
+        readApps { [self] in read() }
     }
 
     private func readApps(then next: @escaping () -> Void) {
@@ -36,18 +33,18 @@ final class PostgresPage {
         }
     }
 
-    private func readNext() {
+    private func read() {
         switch page.filter {
-        case .all: read(.pageOfAll, limited, end: nil)
+        case .all: read(.pageOfAll, range, end: nil)
         case .user(let user, let app): read(ofUser: user, app)
         case .app(let app):
-            guard let number = context.apps.number(of: app) else { return complete() }
+            guard let number = context.apps.number(of: app) else { return complete([], last: nil) }
             read(ofApp: number)
         }
     }
 
-    /// The parameters of the next statement: the key before its rows, and the number of rows that the page still lacks.
-    private var limited: PostgresParameters { .page(after: after, Int64(page.rowsMax - found.count)) }
+    /// The parameters of each statement for rows: the key before the page, and the maximum number of rows.
+    private var range: PostgresParameters { .page(after: page.after, Int64(page.rowsMax)) }
 
     private func read(ofUser user: String, _ app: String?) {
         var keys: [UUIDValue] = []
@@ -58,16 +55,16 @@ final class PostgresPage {
         } catch {
             return fail(StoreFault(error))
         }
-        var parameters = limited
+        var parameters = range
         parameters.append(array: keys.sorted())
         read(.pageOfUser, parameters, end: nil)
     }
 
     private func read(ofApp number: Int) {
-        execute(.pageEnd, .page(after: after, Int64(Self.scanRowsMax - 1))) { rows throws(PostgresError) in
+        execute(.pageEnd, .page(after: page.after, Int64(Self.scanRowsMax - 1))) { rows throws(PostgresError) in
             rows.count == 0 ? nil : try Registration.Key(rows, row: 0, column: 0)
         } then: { [self] (end: Registration.Key?) in
-            var parameters = limited
+            var parameters = range
             parameters.append(end ?? .greatest)
             parameters.append(Int16(clamping: number))
             read(.pageOfApp, parameters, end: end)
@@ -81,22 +78,25 @@ final class PostgresPage {
             try StoredRow.all(in: rows)
         } then: { [self] (rows: [StoredRow]) in
             // Another session may have numbered the app of a row since the last `readApps`.
-            readApps { [self] in insert(rows, end: end) }
+            readApps { [self] in complete(rows, end: end) }
         }
     }
 
-    private func insert(_ rows: [StoredRow], end: Registration.Key?) {
-        let isFull = rows.count == page.rowsMax - found.count
+    private func complete(_ rows: [StoredRow], end: Registration.Key?) {
+        var registrations: [Registration] = []
         do throws(PostgresError) {
             for row in rows {
-                if let registration = try context.registration(of: row) { found.append(registration) }
+                if let registration = try context.registration(of: row) { registrations.append(registration) }
             }
         } catch {
             return fail(StoreFault(error))
         }
-        guard found.count < page.rowsMax, let next = isFull ? rows.last?.key : end else { return complete() }
-        after = next
-        readNext()
+        complete(registrations, last: rows.count == page.rowsMax ? rows.last?.key : end)
+    }
+
+    private func complete(_ registrations: [Registration], last: Registration.Key?) {
+        context.connection.workEnded()
+        page.completed(registrations, last: last)
     }
 
     private func execute<Value>(
@@ -118,11 +118,6 @@ final class PostgresPage {
         } catch {
             fail(StoreFault(error))
         }
-    }
-
-    private func complete() {
-        context.connection.workEnded()
-        page.completed(found)
     }
 
     /// Reports the fault after the call that caused it has returned.

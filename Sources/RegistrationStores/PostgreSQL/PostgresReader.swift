@@ -16,10 +16,11 @@ public final class PostgresReader: RegistrationReader {
     ///
     /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old, or OpenSSL fails.
     public init(
-        loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, keys: RegistrationKeys
+        loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, keys: RegistrationKeys,
+        limits: PostgresConfiguration.Limits = PostgresConfiguration.Limits()
     ) throws(StoreFault) {
         connection = try PostgresStoreConnection(
-            loop: loop, url: url, password: password,
+            loop: loop, url: url, password: password, limits: limits,
             statements: PostgresReaderStatement.allCases.map(\.prepared),
             versionStatement: PostgresReaderStatement.version.rawValue)
         (index, coder) = try keys.makeIndexAndCoder()

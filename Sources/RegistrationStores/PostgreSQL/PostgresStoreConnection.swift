@@ -37,11 +37,12 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
 
     /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old.
     init(
-        loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, statements: [PreparedStatement],
-        versionStatement: Int
+        loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource,
+        limits: PostgresConfiguration.Limits, statements: [PreparedStatement], versionStatement: Int
     ) throws(StoreFault) {
-        let configuration = PostgresConfiguration(
+        var configuration = PostgresConfiguration(
             endpoints: url.endpoints, statements: statements, password: password)
+        configuration.limits = limits
         do throws(PostgresError) {
             connection = try PostgresConnection(loop: loop, configuration: configuration)
         } catch {

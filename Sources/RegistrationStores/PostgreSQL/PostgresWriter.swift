@@ -12,10 +12,11 @@ public final class PostgresWriter: RegistrationWriter {
     ///
     /// - Throws: ``StoreFault`` if libpq is missing or too old, or OpenSSL fails.
     public init(
-        loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, keys: RegistrationKeys
+        loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource, keys: RegistrationKeys,
+        limits: PostgresConfiguration.Limits = PostgresConfiguration.Limits()
     ) throws(StoreFault) {
         let connection = try PostgresStoreConnection(
-            loop: loop, url: url, password: password,
+            loop: loop, url: url, password: password, limits: limits,
             statements: PostgresWriterStatement.allCases.map(\.prepared),
             versionStatement: PostgresWriterStatement.version.rawValue)
         let (index, coder) = try keys.makeIndexAndCoder()

@@ -27,7 +27,10 @@ struct SQLiteRowStatements {
         selectOfDevice = try file.prepare("SELECT token_key, slot FROM registration WHERE device_key = ?")
         selectOfUser = try file.prepare("SELECT token_key, slot FROM registration WHERE user_key = ?")
         selectExpired = try file.prepare(
-            "SELECT token_key, slot FROM registration WHERE expires_at <= ? ORDER BY expires_at LIMIT ?")
+            """
+            SELECT token_key, slot FROM registration WHERE expires_at <= ? AND environment <= ? AND kind <= ?
+            ORDER BY expires_at LIMIT ?
+            """)
         selectPage = try file.prepare(
             """
             SELECT token_key, slot FROM registration WHERE (token_key, slot) > (?1, ?2)
@@ -88,10 +91,12 @@ struct SQLiteRowStatements {
         return try selectOfUser.keys()
     }
 
-    /// Returns the keys of rows that expire at or before a time, the earliest first.
+    /// Returns the keys of known rows that expire at or before a time, the earliest first.
     func keys(expiringUntil time: Int64, countMax: Int) throws(SQLiteError) -> [Registration.Key] {
         selectExpired.bind(1, int64: time)
-        selectExpired.bind(2, int: countMax)
+        selectExpired.bind(2, int: KnownRows.environmentMax)
+        selectExpired.bind(3, int: KnownRows.kindMax)
+        selectExpired.bind(4, int: countMax)
         return try selectExpired.keys()
     }
 

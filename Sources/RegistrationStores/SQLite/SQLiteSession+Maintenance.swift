@@ -30,21 +30,24 @@ extension SQLiteSession {
         return change.rows.count
     }
 
+    /// The arguments of `RegistrationPage.completed` for a page.
+    typealias PageContent = (registrations: [Registration], last: Registration.Key?)
+
     func read(
         _ filter: RegistrationPage.Filter, after: Registration.Key?, rowsMax: Int
-    ) throws(SQLiteError) -> [Registration] {
+    ) throws(SQLiteError) -> PageContent {
         let apps = try apps.all()
         let keys: [Registration.Key]
         switch filter {
         case .all: keys = try rows.keys(after: after, app: nil, countMax: rowsMax)
         case .app(let name):
-            guard let app = apps.numbers[name] else { return [] }
+            guard let app = apps.numbers[name] else { return ([], nil) }
             keys = try rows.keys(after: after, app: app, countMax: rowsMax)
         case .user(let user, let app):
             let names = app.map { [$0] } ?? Array(apps.numbers.keys)
             keys = Array(try self.keys(ofUser: user, in: names, after: after).prefix(rowsMax))
         }
-        return try stored(keys, apps).map(\.registration)
+        return (try stored(keys, apps).map(\.registration), keys.count < rowsMax ? nil : keys.last)
     }
 
     /// Returns the keys of the live rows of a user after a key, in order.

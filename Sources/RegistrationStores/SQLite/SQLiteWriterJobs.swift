@@ -63,7 +63,7 @@ final class SQLitePageJob: SQLiteStoreJob, @unchecked Sendable {
     private let filter: RegistrationPage.Filter
     private let after: Registration.Key?
     private let rowsMax: Int
-    private var registrations: [Registration] = []
+    private var content: SQLiteSession.PageContent = ([], nil)
 
     init(_ page: RegistrationPage, _ link: SQLiteThreadLink) {
         (self.page, filter, after, rowsMax) = (page, page.filter, page.after, page.rowsMax)
@@ -71,10 +71,10 @@ final class SQLitePageJob: SQLiteStoreJob, @unchecked Sendable {
     }
 
     override func run(_ session: SQLiteSession) throws(SQLiteError) {
-        registrations = try session.read(filter, after: after, rowsMax: rowsMax)
+        content = try session.read(filter, after: after, rowsMax: rowsMax)
     }
 
-    override func succeeded() { page.completed(registrations) }
+    override func succeeded() { page.completed(content.registrations, last: content.last) }
 
     override func failed(_ fault: StoreFault) { page.failed(fault) }
 }

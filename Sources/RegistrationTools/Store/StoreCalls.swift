@@ -11,9 +11,17 @@ final class AwaitedBatch: CommandBatch {
 
 /// A page of registrations that a task waits for.
 final class AwaitedPage: RegistrationPage {
-    let reply = StoreReply<[Registration]>()
+    struct Content: Sendable {
+        var registrations: [Registration]
+        /// The key after which the next page begins; nil after the last page.
+        var last: Registration.Key?
+    }
 
-    override func completed(_ registrations: [Registration]) { reply.complete(.success(registrations)) }
+    let reply = StoreReply<Content>()
+
+    override func completed(_ registrations: [Registration], last: Registration.Key?) {
+        reply.complete(.success(Content(registrations: registrations, last: last)))
+    }
 
     override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
 }

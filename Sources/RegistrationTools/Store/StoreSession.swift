@@ -64,17 +64,15 @@ package final class StoreSession {
         _ filter: RegistrationPage.Filter, _ body: ([Registration]) async -> Bool
     ) async throws(StoreFault) {
         var last: Registration.Key?
-        while true {
-            var rowsMax = 0
+        repeat {
             let page = try await repeating {
                 let page = AwaitedPage(filter, after: last)
-                rowsMax = page.rowsMax
                 writer.read(page)
                 return page.reply
             }
-            guard await body(page), page.count >= rowsMax, let key = page.last?.key else { return }
-            last = key
-        }
+            guard await body(page.registrations) else { return }
+            last = page.last
+        } while last != nil
     }
 
     func edit(_ edit: EditPage.Edit, after key: Registration.Key?) async throws(StoreFault) -> AwaitedEdit.Outcome {

@@ -10,14 +10,20 @@ open class RegistrationPage {
     public let filter: Filter
     /// The key after which the page begins; nil for the first page.
     public let after: Registration.Key?
-    /// Maximum number of rows. A page with fewer rows is the last one.
+    /// Maximum number of rows.
     public let rowsMax: Int
 
     public init(_ filter: Filter, after: Registration.Key?, rowsMax: Int = 1000) {
         (self.filter, self.after, self.rowsMax) = (filter, after, rowsMax)
     }
 
-    open func completed(_ registrations: [Registration]) { fatalError("completed must be overridden") }
+    /// Receives the registrations of the page. A page may have few registrations or none although others follow: it
+    /// omits rows of a newer version of Martlet, and a store bounds the rows that it searches at a time.
+    ///
+    /// - Parameter last: The key after which the next page begins; nil if no page follows.
+    open func completed(_ registrations: [Registration], last: Registration.Key?) {
+        fatalError("completed must be overridden")
+    }
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
 }

@@ -80,14 +80,18 @@ public struct RegistrationModel {
     /// A copy of the model without suspicions, which depend on the order in which commands arrive.
     public var withoutSuspicions: RegistrationModel {
         var model = self
-        model.rows = rows.mapValues { row in
-            guard var details = row.details else { return row }
-            details.suspicion = nil
-            var row = row
-            row.state = .live(details)
-            return row
-        }
+        model.rows = rows.mapValues(\.withoutSuspicion)
         return model
+    }
+}
+
+extension Registration {
+    public var withoutSuspicion: Registration {
+        guard var details else { return self }
+        details.suspicion = nil
+        var row = self
+        row.state = .live(details)
+        return row
     }
 }
 

@@ -184,7 +184,9 @@ package final class SimulatedStore {
         return due.map(\.event)
     }
 
-    fileprivate func page(_ page: RegistrationPage) throws(CryptoError) -> [Registration] {
+    fileprivate func page(
+        _ page: RegistrationPage
+    ) throws(CryptoError) -> (registrations: [Registration], last: Registration.Key?) {
         var users: Set<UUIDValue>?
         if case .user(let user, let app) = page.filter {
             var keys: Set<UUIDValue> = []
@@ -199,7 +201,8 @@ package final class SimulatedStore {
             case .user: row.details.map { users?.contains($0.userKey) ?? false } ?? false
             }
         }
-        return Array(found.sorted { $0.key < $1.key }.prefix(page.rowsMax))
+        let registrations = Array(found.sorted { $0.key < $1.key }.prefix(page.rowsMax))
+        return (registrations, registrations.count < page.rowsMax ? nil : registrations.last?.key)
     }
 
     /// Edits one page of rows. Rekeying changes nothing, since rows are not encrypted.
@@ -207,13 +210,9 @@ package final class SimulatedStore {
         let found = rows.values.filter { row in page.after.map { row.key > $0 } ?? true }
             .sorted { $0.key < $1.key }.prefix(page.rowsMax)
         var editedCount = 0
-        for var row in found {
-            guard case .unsuspend(let app) = page.edit, row.app == app, var details = row.details,
-                details.suspicion != nil
-            else { continue }
-            details.suspicion = nil
-            row.state = .live(details)
-            rows[row.key] = row
+        for row in found {
+            guard case .unsuspend(let app) = page.edit, row.app == app, row.details?.suspicion != nil else { continue }
+            rows[row.key] = row.withoutSuspicion
             editedCount += 1
         }
         return (found.count < page.rowsMax ? nil : found.last?.key, editedCount)
@@ -280,8 +279,8 @@ private final class Writer: RegistrationWriter {
 
     override func read(_ page: RegistrationPage) {
         store.perform(.page, of: client, failed: page.failed) { [store] () throws(CryptoError) in
-            let registrations = try store.page(page)
-            return { page.completed(registrations) }
+            let (registrations, last) = try store.page(page)
+            return { page.completed(registrations, last: last) }
         }
     }
 

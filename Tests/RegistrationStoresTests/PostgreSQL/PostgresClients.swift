@@ -59,11 +59,12 @@ extension PostgresFixture {
     /// Calls `body` with a started client, and then closes the client.
     func withClient<Value: Sendable>(
         url: PostgresURL? = nil, password: @escaping PostgresPasswordSource = Self.password,
+        limits: PostgresConfiguration.Limits = Self.generousLimits,
         _ body: @Sendable @escaping (RecordedClient) async throws -> Value
     ) async throws -> Value {
         let url = try url ?? self.url()
         return try await onEpollLoop { loop in
-            let recorded = RecordedClient(try open(.sample(), on: loop, url: url, password: password))
+            let recorded = RecordedClient(try open(.sample(), on: loop, url: url, password: password, limits: limits))
             let result: Result<Value, any Error>
             do {
                 result = .success(try await body(recorded))

@@ -40,26 +40,6 @@ import Testing
         for pattern in patterns { #expect(try await findings(pattern) == ["f"]) }
     }
 
-    /// A newer version may store kinds that this version does not know.
-    @Test func `Rows of a newer version remain, and are left out`() async throws {
-        let fixture = try await PostgresFixture()
-        try await fixture.withClient { recorded in
-            try await recorded.waitUntilReady()
-            let client = recorded.client
-            #expect(await recorded.fault(of: [.register("ann", "0a", at: 1), .register("ann", "0b", at: 1)]) == nil)
-            let devices = try await client.lookUp([.all(of: "ann")])[0]
-            try await fixture.sql(
-                "UPDATE martlet.registration SET kind = 99 WHERE token_key = '\(devices[0].key.token)'")
-            #expect(try await client.lookUp([.all(of: "ann")]) == [[devices[1]]])
-            // The unknown row takes no place in a page.
-            #expect(try await client.rows(rowsMax: 1).map(\.key) == [devices[1].key])
-            #expect(try await client.rows(.user("ann", app: nil), rowsMax: 1).map(\.key) == [devices[1].key])
-            #expect(await recorded.fault(of: [.erase("ann", at: 2)]) == nil)
-            #expect(
-                try await fixture.sql("SELECT kind FROM martlet.registration WHERE user_key IS NOT NULL") == ["99"])
-        }
-    }
-
     @Test func `Pages of a rare app search a table in bounded statements`() async throws {
         let fixture = try await PostgresFixture()
         try await fixture.withClient { recorded in

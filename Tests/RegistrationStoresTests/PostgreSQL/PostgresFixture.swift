@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import PostgreSQL
 import RegistrationStores
@@ -85,16 +86,39 @@ struct PostgresFixture: StoreFixture {
 
     func open(
         _ keys: RegistrationKeys, on loop: EpollLoop, url: PostgresURL,
-        password: @escaping PostgresPasswordSource = Self.password
+        password: @escaping PostgresPasswordSource = Self.password,
+        limits: PostgresConfiguration.Limits = Self.generousLimits
     ) throws -> StoreClient {
         StoreClient(
-            reader: try PostgresReader(loop: loop, url: url, password: password, keys: keys),
-            writer: try PostgresWriter(loop: loop, url: url, password: password, keys: keys), on: loop)
+            reader: try PostgresReader(loop: loop, url: url, password: password, keys: keys, limits: limits),
+            writer: try PostgresWriter(loop: loop, url: url, password: password, keys: keys, limits: limits), on: loop)
+    }
+
+    /// Limits for statements that a sanitizer or other work slows.
+    static var generousLimits: PostgresConfiguration.Limits {
+        var limits = PostgresConfiguration.Limits()
+        limits.statementMillisecondsMax = 600_000
+        limits.lockMillisecondsMax = 600_000
+        limits.idleTransactionMillisecondsMax = 600_000
+        limits.answerMillisecondsMax = 600_000
+        return limits
     }
 
     /// Runs SQL as the administrator, and returns the lines of its output.
     @discardableResult
     func sql(_ text: String) async throws -> [String] { try await server.sql(text, database: database) }
+
+    /// Waits until a session waits for an event of `pg_stat_activity`.
+    func waitUntilWaiting(for event: String) async throws {
+        try await poll(until: "a session waits for \(event)", every: .milliseconds(10)) {
+            try await sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = '\(event)'") == ["t"]
+        }
+    }
+
+    /// Ends the session that executes `pg_sleep`.
+    func endSleepingSession() async throws {
+        try await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    }
 
     func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws {
         try await sql(
@@ -103,5 +127,9 @@ struct PostgresFixture: StoreFixture {
             WHERE (r.token_key = '\(first.token)' AND o.token_key = '\(second.token)')
             OR (r.token_key = '\(second.token)' AND o.token_key = '\(first.token)')
             """)
+    }
+
+    func makeUnknown(_ token: UUIDValue) async throws {
+        try await sql("UPDATE martlet.registration SET kind = 99 WHERE token_key = '\(token)'")
     }
 }

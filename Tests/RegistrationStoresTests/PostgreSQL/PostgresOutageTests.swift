@@ -93,7 +93,9 @@ import Testing
 
     @Test func `A lock of another session delays only the work that needs it`() async throws {
         let fixture = try await PostgresFixture()
-        try await fixture.withClient { recorded in
+        var limits = PostgresFixture.generousLimits
+        limits.lockMillisecondsMax = PostgresConfiguration.Limits().lockMillisecondsMax
+        try await fixture.withClient(limits: limits) { recorded in
             try await recorded.waitUntilReady()
             #expect(await recorded.fault(of: [.register("ann", "0a", at: 1), .register("bob", "0b", at: 1)]) == nil)
             let keys = try await recorded.client.lookUp([.all(of: "ann")])[0].map(\.key.token)
@@ -101,19 +103,16 @@ import Testing
                 try await fixture.sql(
                     """
                     BEGIN; SELECT 1 FROM martlet.registration WHERE token_key = '\(keys[0])' FOR UPDATE;
-                    SELECT pg_sleep(60)
+                    SELECT pg_sleep(3600)
                     """)
             }
-            try await poll(until: "the session sleeps") {
-                try await fixture.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == ["1"]
-            }
+            try await fixture.waitUntilWaiting(for: "PgSleep")
             let fault = await recorded.fault(of: [.register("ann", "0a", at: 2)])
             #expect(fault?.code == .unreachable && fault?.errorClass == "55")
             #expect(fault?.sentence.contains("pg_locks") == true)
             #expect(await recorded.fault(of: [.register("bob", "0b", at: 2)]) == nil)
             #expect(await recorded.fault(ofLookup: [.all(of: "ann")]) == nil)
-            try await fixture.sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+            try await fixture.endSleepingSession()
             await #expect(throws: ProcessError.self) { try await holder.value }
             #expect(await recorded.fault(of: [.register("ann", "0a", at: 2)]) == nil)
             // The writer kept its connection: it reported no further change.
@@ -146,7 +145,7 @@ import Testing
     @Test func `A frozen server fails all work in time`() async throws {
         try await PostgresFixture.withServer { server in
             let fixture = try await PostgresFixture(server)
-            try await fixture.withClient { recorded in
+            try await fixture.withClient(limits: PostgresConfiguration.Limits()) { recorded in
                 try await recorded.waitUntilReady()
                 await server.pause()
                 let lookup = await recorded.fault(ofLookup: [.all(of: "ann")])

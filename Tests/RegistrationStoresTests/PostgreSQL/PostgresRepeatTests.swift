@@ -41,9 +41,7 @@ import Testing
         }
         nonisolated(unsafe) let shared = recorded
         let fault = Task(executorPreference: recorded.client.loop) { await shared.fault(of: commands) }
-        try await poll(until: "the commit waits", every: .milliseconds(10)) {
-            try await fixture.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == ["1"]
-        }
+        try await fixture.waitUntilWaiting(for: "SyncRep")
         try await fixture.server.kill()
         #expect(await fault.value?.code == .unreachable)
         try await fixture.server.start()
@@ -88,18 +86,24 @@ import Testing
             try await recorded.waitUntilReady()
             #expect(await recorded.fault(of: [.register("ann", "0b", at: 1)]) == nil)
             let token = try BlindIndex(.sample()).tokenKey(.device("0a"))
+            let holder = Task { try await fixture.sql("SELECT pg_advisory_lock(9); SELECT pg_sleep(3600)") }
+            try await fixture.waitUntilWaiting(for: "PgSleep")
             async let other = fixture.sql(
                 """
                 BEGIN; INSERT INTO martlet.registration
                 (token_key, slot, registered_at, ended_at, app, environment, kind)
                 VALUES ('\(token)', '\(Registration.Key.unshared)', 0, \(RegistrationModel.start + 5), 1, 0, 0);
-                SELECT pg_sleep(0.5); COMMIT
+                SELECT pg_advisory_lock(9); COMMIT
                 """)
-            try await poll(until: "the session sleeps") {
-                try await fixture.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == ["1"]
+            try await fixture.waitUntilWaiting(for: "advisory")
+            nonisolated(unsafe) let client = recorded.client
+            let batch = Task(executorPreference: client.loop) {
+                try await client.apply([.register("ann", "0a", at: 5)], rules: .test)
             }
-            let outcomes = try await recorded.client.apply([.register("ann", "0a", at: 5)], rules: .test)
-            #expect(outcomes.map(\.reply) == [.ended])
+            try await fixture.waitUntilWaiting(for: "transactionid")
+            try await fixture.endSleepingSession()
+            await #expect(throws: ProcessError.self) { try await holder.value }
+            #expect(try await batch.value.map(\.reply) == [.ended])
             _ = try await other
         }
     }
