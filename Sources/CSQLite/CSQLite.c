@@ -18,6 +18,7 @@ __attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {
 #define FUNCTIONS(_) \
   _(libversion) _(libversion_number) _(threadsafe) \
   _(open_v2) _(close) _(exec) _(busy_timeout) _(system_errno) _(get_autocommit) _(changes) _(interrupt) \
+  _(file_control) \
   _(prepare_v3) _(next_stmt) _(finalize) _(step) _(reset) _(clear_bindings) \
   _(bind_null) _(bind_int64) _(bind_double) _(bind_text) _(bind_blob) \
   _(column_type) _(column_int64) _(column_double) _(column_text) _(column_blob) _(column_bytes)
@@ -55,6 +56,12 @@ int martlet_sqlite_system_errno(sqlite3 *connection) { return sqlite.system_errn
 int martlet_sqlite_is_autocommit(sqlite3 *connection) { return sqlite.get_autocommit(connection); }
 int martlet_sqlite_changes(sqlite3 *connection) { return sqlite.changes(connection); }
 void martlet_sqlite_interrupt(sqlite3 *connection) { sqlite.interrupt(connection); }
+
+int martlet_sqlite_has_moved(sqlite3 *connection) {
+  int has_moved = 0;
+  sqlite.file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return has_moved;
+}
 
 int martlet_sqlite_prepare(sqlite3 *connection, const char *sql, int bytes, sqlite3_stmt **statement) {
   return sqlite.prepare_v3(connection, sql, bytes, SQLITE_PREPARE_PERSISTENT, statement, NULL);

@@ -78,4 +78,7 @@ final class SQLiteConnection {
     var isInTransaction: Bool { martlet_sqlite_is_autocommit(open) == 0 }
 
     var changes: Int { Int(martlet_sqlite_changes(open)) }
+
+    /// Whether the path no longer names the open file.
+    var hasMoved: Bool { martlet_sqlite_has_moved(open) != 0 }
 }

@@ -10,6 +10,8 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// Another process has the lock of the writer. The message contains its process id if known.
         case inUse = "in-use"
+        /// The file, which is open, was deleted, moved or replaced.
+        case moved
         /// The file is a database of another program.
         case foreign
         /// A newer version of this program has migrated the file.
@@ -58,9 +60,8 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isCausedByData: Bool {
         switch code {
         case .constraint, .value: true
-        case .unavailable, .cannotOpen, .missing, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt, .full,
-            .readOnly,
-            .inputOutput, .busy, .memory, .statement, .interrupted, .queueFull, .closed:
+        case .unavailable, .cannotOpen, .missing, .moved, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt,
+            .full, .readOnly, .inputOutput, .busy, .memory, .statement, .interrupted, .queueFull, .closed:
             false
         }
     }

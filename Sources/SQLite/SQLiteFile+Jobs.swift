@@ -1,5 +1,6 @@
 extension SQLiteFile {
-    /// Runs jobs in one transaction, and sets the errors of jobs that fail. If the transaction fails, all jobs fail.
+    /// Runs jobs in one transaction, and sets the errors of jobs that fail. If the transaction fails, or if the path no
+    /// longer names the file, all jobs fail.
     ///
     /// - Parameter mustStop: Returns whether the remaining jobs must not run. Then the transaction is rolled back.
     func run<Statements>(_ jobs: [SQLiteJob<Statements>], _ statements: Statements, mustStop: () -> Bool) {
@@ -10,6 +11,8 @@ extension SQLiteFile {
                     try run(job, statements)
                 }
             }
+            // A file that is in place after the commit was in place at the commit.
+            try requireInPlace()
         } catch {
             for job in jobs { job.error = error }
         }

@@ -139,6 +139,18 @@ public final class SQLiteFile {
     /// Whether a transaction is open. SQLite itself rolls back after errors such as a full disk.
     public var isInTransaction: Bool { connection.isInTransaction }
 
+    /// Checks that the path still names this file. Otherwise, the changes of the last transaction are lost once the file
+    /// is closed.
+    ///
+    /// - Throws: ``SQLiteError`` of code `moved`.
+    func requireInPlace() throws(SQLiteError) {
+        guard connection.hasMoved else { return }
+        throw SQLiteError(
+            .moved,
+            "cannot use \(path): the file was deleted, moved or replaced; move the file back, or stop the worker and "
+                + "restore the file from a backup")
+    }
+
     private func rollBack() {
         guard isInTransaction else { return }
         // A failed rollback also ends the transaction.

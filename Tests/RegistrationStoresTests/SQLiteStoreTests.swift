@@ -44,6 +44,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `A file that is moved or replaced is refused until it is back`(isReplaced: Bool) async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            try await client.start()
+            _ = try await client.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
+            try #require(rename(fixture.path, fixture.path + ".away") == 0)
+            if isReplaced { close(open(fixture.path, O_WRONLY | O_CREAT, 0o600)) }
+            let change = await #expect(throws: StoreFault.self) {
+                try await client.apply([.register("ann", "0b", at: 2)], rules: Self.rules)
+            }
+            let lookup = await #expect(throws: StoreFault.self) { try await client.lookUp([Self.query]) }
+            for fault in [change, lookup] {
+                #expect(fault?.code == .refused && fault?.errorClass == "moved")
+                #expect(fault?.sentence.contains("move the file back") == true)
+            }
+            try #require(rename(fixture.path + ".away", fixture.path) == 0)
+            _ = try await client.apply([.register("ann", "0c", at: 3)], rules: Self.rules)
+            #expect(try await client.lookUp([Self.query])[0].contains { $0.token == "0c" })
+            await client.close()
+        }
+    }
+
     @Test func `Another process learns which process uses the file`() async throws {
         let fixture = fixture
         try await onEpollLoop { loop in

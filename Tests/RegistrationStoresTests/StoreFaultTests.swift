@@ -8,7 +8,7 @@ import Testing
     @Test(
         arguments: [
             (.unreachable, [.inUse, .busy, .closed, .interrupted, .queueFull, .missing, .olderVersion]),
-            (.refused, [.unavailable, .cannotOpen, .full, .readOnly, .inputOutput, .memory]),
+            (.refused, [.unavailable, .cannotOpen, .full, .readOnly, .moved, .inputOutput, .memory]),
             (.schema, [.foreign, .newerVersion, .corrupt, .statement]),
             (.data, [.constraint, .value]),
         ] as [(StoreFault.Code, [SQLiteError.Code])])

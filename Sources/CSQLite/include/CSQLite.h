@@ -18,6 +18,8 @@ int martlet_sqlite_busy_timeout(sqlite3 *connection, int milliseconds);
 int martlet_sqlite_system_errno(sqlite3 *connection);
 int martlet_sqlite_is_autocommit(sqlite3 *connection);
 int martlet_sqlite_changes(sqlite3 *connection);
+// Returns whether the path of the connection names no file, or another file than when the connection was opened.
+int martlet_sqlite_has_moved(sqlite3 *connection);
 // May be called by any thread until martlet_sqlite_close is called.
 void martlet_sqlite_interrupt(sqlite3 *connection);
 

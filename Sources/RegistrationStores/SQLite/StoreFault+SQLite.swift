@@ -13,7 +13,7 @@ extension StoreFault {
         case .missing: (code, remedy) = (.unreachable, "start a worker with this store to create the file")
         case .olderVersion: code = .unreachable
         case .queueFull: (code, remedy) = (.unreachable, "move the file to a faster disk if this persists")
-        case .unavailable, .full, .readOnly: code = .refused
+        case .unavailable, .full, .readOnly, .moved: code = .refused
         case .cannotOpen: (code, remedy) = (.refused, "create the folder, or permit this user to open the file")
         case .inputOutput: (code, remedy) = (.refused, "check the disk and its file system")
         case .memory: (code, remedy) = (.refused, "give the worker more memory")
