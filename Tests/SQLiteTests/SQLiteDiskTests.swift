@@ -1,4 +1,3 @@
-import Glibc
 import SQLite
 import TestKit
 import Testing
@@ -40,14 +39,10 @@ import Testing
 
     @Test func aDiskThatIsFullFromTheStartIsReported() async throws {
         let disk = try await SmallDisk(kilobytes: 600)
-        let filler = try #require(fopen(disk.file("filler"), "w"))
-        let bytes = [UInt8](repeating: 1, count: 1 << 20)
-        fwrite(bytes, 1, bytes.count, filler)
-        fclose(filler)
+        try disk.fill()
         let path = disk.file("registrations.sqlite")
         #expect(error { () throws(SQLiteError) in try SQLiteFile.entries(path).close() }?.code == .full)
-        // A process that another test starts may have the file open, so deleting it would not free the space at once.
-        try #require(truncate(disk.file("filler"), 0) == 0)
+        try disk.free()
         let file = try SQLiteFile.entries(path)
         file.close()
     }

@@ -24,8 +24,11 @@ package actor PrivatePostgres {
     ///   - certificate: The certificate of the server. If it is nil, the server does not accept TLS.
     ///   - isDurable: Whether commits wait for the disk.
     ///   - settings: Additional settings of `postgresql.conf`, as `name=value`.
+    ///   - walFolder: The path of a new folder for the WAL, whose segments then have 1 MB. The server's user must have
+    ///     the right to create the folder. If the path is nil, the WAL is in the temporary directory.
     package init(
-        certificate: IssuedCertificate? = nil, isDurable: Bool = false, settings: [String] = []
+        certificate: IssuedCertificate? = nil, isDurable: Bool = false, settings: [String] = [],
+        walFolder: String? = nil
     ) async throws(ProcessError) {
         folder = try TemporaryDirectory("postgres")
         port = try FreePort.choose()
@@ -38,7 +41,7 @@ package actor PrivatePostgres {
             [
                 "--pgdata", folder.file("data"), "--username", Self.administrator, "--auth", "trust", "--no-sync",
                 "--no-locale", "--encoding", "UTF8", "--no-instructions",
-            ])
+            ] + (walFolder.map { ["--waldir", $0, "--wal-segsize", "1"] } ?? []))
         try PostgresPrograms.own(
             try folder.write(
                 "data/pg_hba.conf",
@@ -68,6 +71,25 @@ package actor PrivatePostgres {
                 "--write-recovery-conf", "--no-sync",
             ])
         try await start()
+    }
+
+    /// Calls `body` with a new server, and then ends the server.
+    package static func with(
+        isDurable: Bool = false, settings: [String] = [], _ body: (PrivatePostgres) async throws -> Void
+    ) async throws {
+        try await PrivatePostgres(isDurable: isDurable, settings: settings).use(body)
+    }
+
+    /// Calls `body`, and then ends the server.
+    package nonisolated func use(_ body: (PrivatePostgres) async throws -> Void) async throws {
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(self))
+        } catch {
+            result = .failure(error)
+        }
+        try await end()
+        try result.get()
     }
 
     private static func write(

@@ -16,7 +16,34 @@ public final class SmallDisk: Sendable {
 
     deinit { umount2(directory.path, Int32(MNT_DETACH)) }
 
+    public var path: String { directory.path }
+
     public func file(_ name: String) -> String { directory.file(name) }
+
+    private var filler: String { file("filler") }
+
+    /// Fills the free space with a file.
+    public func fill() throws(ProcessError) {
+        let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw ProcessError(errno, "cannot write \(filler)") }
+        defer { close(descriptor) }
+        let bytes = [UInt8](repeating: 1, count: 1 << 16)
+        while write(descriptor, bytes, bytes.count) > 0 {}
+        guard errno == ENOSPC else { throw ProcessError(errno, "cannot write \(filler)") }
+    }
+
+    /// Frees the space that ``fill()`` took.
+    public func free() throws(ProcessError) {
+        // A process that another test starts may have the file open, so deleting it would not free the space at once.
+        guard truncate(filler, 0) == 0 else { throw ProcessError(errno, "cannot write \(filler)") }
+    }
+
+    /// Makes a user the owner of the folder. Requires root.
+    public func own(by user: String) throws(ProcessError) {
+        guard let entry = getpwnam(user), chown(directory.path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
+            throw ProcessError(errno, "cannot give \(directory.path) to the user \(user)")
+        }
+    }
 
     public func makeReadOnly() async throws {
         try await mount("-o", "remount,ro", directory.path)

@@ -58,15 +58,7 @@ struct PostgresFixture: StoreFixture {
     static func withServer(
         isDurable: Bool = false, settings: [String] = [], _ body: (PrivatePostgres) async throws -> Void
     ) async throws {
-        let server = try await PrivatePostgres(isDurable: isDurable, settings: settings)
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body(server))
-        } catch {
-            result = .failure(error)
-        }
-        try await server.end()
-        try result.get()
+        try await PrivatePostgres.with(isDurable: isDurable, settings: settings, body)
     }
 
     static let password: PostgresPasswordSource = { PostgresPassword(PrivatePostgres.password) }

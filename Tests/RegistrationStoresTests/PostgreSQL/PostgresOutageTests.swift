@@ -163,14 +163,7 @@ import Testing
         try await PostgresFixture.withServer { primary in
             let fixture = try await PostgresFixture(primary)
             let standby = try await PrivatePostgres(standbyOf: primary)
-            let result: Result<Void, any Error>
-            do {
-                result = .success(try await failOver(fixture, from: primary, to: standby))
-            } catch {
-                result = .failure(error)
-            }
-            try await standby.end()
-            try result.get()
+            try await standby.use { try await failOver(fixture, from: primary, to: $0) }
         }
     }
 
