@@ -16,6 +16,11 @@ import Testing
 /// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum ChangingWorkerTests {}
 
+/// End-to-end tests of workers with a store of device registrations, which is disrupted in some of the tests.
+///
+/// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
+@Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum StoreSystemTests {}
+
 /// Tests that need no worker, such as those of the simulator, its page, and the operator commands.
 ///
 /// The tests run one at a time, concurrently with the tests of the worker.

@@ -110,7 +110,7 @@ extension SystemFixture {
     }
 
     /// The message ID of the marker, which is not a result.
-    fileprivate static let resultsMarker = "marker"
+    static let resultsMarker = "marker"
 
     /// Returns every result.
     ///
@@ -119,17 +119,22 @@ extension SystemFixture {
     /// - Parameter queues: The result queues' names without the prefix. The test client must collect from each.
     func allResults(in queues: [String] = ["results"]) async throws -> Results {
         var results = Results()
-        for queue in queues {
-            // A queue keeps the order, so every result precedes the marker.
-            let marker = OutgoingMessage(
-                exchange: "", routingKey: self.queue(queue), body: [], messageID: Self.resultsMarker)
-            try await testClient.publish([marker])
-            var messages: [IncomingMessage] = []
-            repeat {
-                messages = try await testClient.collected(self.queue(queue), atLeast: messages.count + 1)
-            } while messages.last?.properties.messageID != marker.messageID
-            try results.read(messages, from: queue)
-        }
+        for queue in queues { try results.read(await allMessages(in: queue), from: queue) }
         return results
+    }
+
+    /// Returns every message of a queue, and a marker as the last message. The test client must collect from the queue.
+    ///
+    /// - Parameter queue: The name of the queue without the prefix.
+    func allMessages(in queue: String) async throws -> [IncomingMessage] {
+        // A queue keeps the order, so every message precedes the marker.
+        let marker = OutgoingMessage(
+            exchange: "", routingKey: self.queue(queue), body: [], messageID: Self.resultsMarker)
+        try await testClient.publish([marker])
+        var messages: [IncomingMessage] = []
+        repeat {
+            messages = try await testClient.collected(self.queue(queue), atLeast: messages.count + 1)
+        } while messages.last?.properties.messageID != marker.messageID
+        return messages
     }
 }

@@ -43,6 +43,7 @@ struct SystemFixture {
             try directory.write("worker.key", identity.privateKeyPEM)
         }
         for (name, text) in options.files { try directory.write(name, text) }
+        for (name, text) in options.secrets { try #require(chmod(directory.write(name, text), 0o600) == 0) }
         configuration = try directory.write(
             "martlet.yaml", options.configuration(prefix: prefix, brokerURL: url, apns))
     }

@@ -49,6 +49,8 @@ extension SystemFixture {
         var sections: [String] = []
         /// Additional files in the configuration's folder: contents by name.
         var files: [String: String] = [:]
+        /// Additional files in the configuration's folder that only their owner may read: contents by name.
+        var secrets: [String: String] = [:]
     }
 }
 

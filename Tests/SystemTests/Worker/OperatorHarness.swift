@@ -13,10 +13,13 @@ final class OperatorHarness {
 
     /// Runs `body` with a ready worker on a broker that may be disrupted.
     ///
-    /// - Parameter broker: Defaults to the broker of `BrokerFaultTests`.
+    /// - Parameters:
+    ///   - broker: Defaults to the broker of `BrokerFaultTests`.
+    ///   - beforeWorker: Prepares what the worker uses.
     static func with(
         _ prefix: String, on broker: PrivateBroker? = nil,
         _ options: SystemFixture.Options = SystemFixture.Options(delays: ["1s"]),
+        beforeWorker: (SystemFixture) async throws -> Void = { _ in },
         _ body: (OperatorHarness) async throws -> Void
     ) async throws {
         var options = options
@@ -25,6 +28,7 @@ final class OperatorHarness {
         let fixture = try await SystemFixture(prefix, broker: broker.url, options)
         try await fixture.applyTopology()
         await fixture.testClient.collect(fixture.queue("results"))
+        try await beforeWorker(fixture)
         let worker = try await fixture.startWorker()
         let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
         try await worker.waitForLog("ready")
@@ -82,7 +86,8 @@ final class OperatorHarness {
 
     func martlet(_ arguments: [String]) async throws -> Int32? { try await run(arguments).code }
 
-    private func run(_ arguments: [String]) async throws -> (code: Int32?, output: [String]) {
+    /// Runs `martlet` and returns its exit status, which is nil if a signal ended it, and its output lines.
+    func run(_ arguments: [String]) async throws -> (code: Int32?, output: [String]) {
         let result = try await ChildProcess.run([Products.executable("martlet")] + arguments)
         if case .exited(let code) = result.exit.status { return (code, result.output) }
         return (nil, result.output)
