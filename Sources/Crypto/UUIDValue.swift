@@ -6,6 +6,9 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Length of the text form, `8-4-4-4-12` hexadecimal digits.
     public static let textBytes = 36
 
+    /// The digest SHA-1 of OpenSSL. `SHA1` would search for it in each call, which takes longer than a short message.
+    private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil) ?? EVP_sha1()
+
     /// The first eight bytes as a big-endian number.
     public let high: UInt64
     /// The last eight bytes as a big-endian number.
@@ -56,9 +59,9 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
             UnsafeMutableRawBufferPointer(rebasing: buffer[16...]).copyMemory(from: name)
             var digest: (UInt64, UInt64, UInt32) = (0, 0, 0)
             withUnsafeMutableBytes(of: &digest) { digest in
-                _ = COpenSSL.SHA1(
-                    buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), buffer.count,
-                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                _ = EVP_Digest(
+                    buffer.baseAddress, buffer.count, digest.baseAddress?.assumingMemoryBound(to: UInt8.self), nil,
+                    Self.sha1, nil)
             }
             return UUIDValue(high: UInt64(bigEndian: digest.0), low: UInt64(bigEndian: digest.1)).stamped(version: 5)
         }
@@ -89,6 +92,14 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         let hyphen = UInt8(ascii: "-")
         (buffer[8], buffer[13], buffer[18], buffer[23]) = (hyphen, hyphen, hyphen, hyphen)
         return Self.textBytes
+    }
+
+    /// Calls `body` with the 36 bytes of the text, in lower case. The bytes are valid during the call.
+    public func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: Self.textBytes, alignment: 4) { text in
+            write(to: text)
+            return body(UnsafeRawBufferPointer(text))
+        }
     }
 
     /// The text, in lower case.

@@ -51,4 +51,8 @@ import Testing
         #expect(wide.withUnsafeMutableBytes { dns.write(to: $0) } == 36)
         #expect(String(decoding: wide[..<36], as: UTF8.self) == dns.description && wide[36...].allSatisfy { $0 == 9 })
     }
+
+    @Test func `The text is available without a string`() {
+        #expect(dns.withText { String(decoding: $0, as: UTF8.self) } == dns.description)
+    }
 }

@@ -62,6 +62,18 @@ import Testing
         #expect(try coder.rekeyed(row) == nil)
     }
 
+    @Test func `A device has the token of its row, unless the ciphertext is that of another row`() throws {
+        let row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
+        let (userKey, sealed) = (try #require(row.userKey), try #require(row.sealed))
+        func device(_ key: Registration.Key) -> FoundDevice? {
+            coder.device(key: key, userKey: userKey, registeredAt: 7, sealed: sealed)
+        }
+        #expect(device(row.key) == FoundDevice(key: row.key, token: "0a", registeredAt: 7))
+        #expect(coder.unreadableCount == 0)
+        #expect(device(Registration.Key(token: UUIDValue(high: 0, low: 2))) == nil)
+        #expect(coder.unreadableCount == 1)
+    }
+
     @Test func `The newest data key encrypts a row again, once`() throws {
         let row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
         #expect(try coder.rekeyed(row) == nil)

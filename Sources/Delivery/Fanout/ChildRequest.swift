@@ -11,7 +11,7 @@ struct ChildRequest {
     ///
     /// - Parameter tokenKey: The `token_key` of the device's registration.
     static func id(of request: UUIDValue, tokenKey: UUIDValue) -> UUIDValue {
-        UUIDValue(name: tokenKey.description, namespace: request)
+        tokenKey.withText { UUIDValue(name: $0, namespace: request) }
     }
 }
 
@@ -22,10 +22,14 @@ struct ChildTemplate {
         case bytes(ArraySlice<UInt8>)
         case target
         case id
+        /// The target and the id, for a request without the member `id`.
+        case targetAndID
+        case nothing
     }
 
     private static let target = Array(#""device_token":""#.utf8)
     private static let id = Array(#""id":""#.utf8)
+    private static let editsMax = 3
     /// An upper bound of the bytes that the id and the target of a child add. Excludes the device token.
     private static let addedBytesMax = 64 + 2 * UUIDValue.textBytes
 
@@ -38,15 +42,18 @@ struct ChildTemplate {
     /// - Parameter body: The bytes to which the ranges of the audience refer.
     init(_ audience: Audience, body: [UInt8]) {
         request = audience.id
-        let target: [Part] = audience.idRange == nil ? [.target, .bytes([UInt8(ascii: ",")]), .id] : [.target]
-        var edits = [(range: audience.targetRange, parts: target)]
-        if let range = audience.idRange { edits.append((range, [.id])) }
-        if let range = audience.scopeRange { edits.append((range, [])) }
+        var edits: [(range: Range<Int>, part: Part)] = []
+        edits.reserveCapacity(Self.editsMax)
+        edits.append((audience.targetRange, audience.idRange == nil ? .targetAndID : .target))
+        if let range = audience.idRange { edits.append((range, .id)) }
+        if let range = audience.scopeRange { edits.append((range, .nothing)) }
+        edits.sort { $0.range.lowerBound < $1.range.lowerBound }
         var parts: [Part] = []
+        parts.reserveCapacity(2 * Self.editsMax + 1)
         var start = audience.requestRange.lowerBound
-        for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+        for edit in edits {
             parts.append(.bytes(body[start..<edit.range.lowerBound]))
-            parts += edit.parts
+            parts.append(edit.part)
             start = edit.range.upperBound
         }
         parts.append(.bytes(body[start..<audience.requestRange.upperBound]))
@@ -66,16 +73,27 @@ struct ChildTemplate {
         for part in parts {
             switch part {
             case .bytes(let bytes): body += bytes
-            case .target: Self.append(Self.target, device.token, to: &body)
-            case .id: Self.append(Self.id, id.description, to: &body)
+            case .target: Self.append(device.token, to: &body)
+            case .id: Self.append(id, to: &body)
+            case .targetAndID:
+                Self.append(device.token, to: &body)
+                body.append(UInt8(ascii: ","))
+                Self.append(id, to: &body)
+            case .nothing: break
             }
         }
         return ChildRequest(id: id, body: body)
     }
 
-    private static func append(_ key: [UInt8], _ text: String, to body: inout [UInt8]) {
-        body += key
-        body += text.utf8
+    private static func append(_ token: String, to body: inout [UInt8]) {
+        body += target
+        body += token.utf8
+        body.append(UInt8(ascii: "\""))
+    }
+
+    private static func append(_ id: UUIDValue, to body: inout [UInt8]) {
+        body += Self.id
+        id.withText { body += $0 }
         body.append(UInt8(ascii: "\""))
     }
 }

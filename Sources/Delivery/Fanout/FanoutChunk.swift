@@ -19,6 +19,10 @@ struct FanoutChunk {
         let before: FanoutCursor
         /// Whether an earlier chunk may have a child for the device, because a user of that chunk may share the device.
         let mayRepeat: Bool
+
+        fileprivate mutating func add(owner user: Int) {
+            if owners.last != user, owners.count < FanoutChunk.ownersMax { owners.append(user) }
+        }
     }
 
     private let userCount: Int
@@ -28,7 +32,7 @@ struct FanoutChunk {
     /// The cursor after the devices that were appended.
     private(set) var end: FanoutCursor
     private(set) var isFull = false
-    /// The indices of the children by the `token_key` of their device.
+    /// The indices of the children by the `token_key` of their device; only used for several users.
     private var indices: [UUIDValue: Int] = [:]
 
     /// Creates an empty chunk.
@@ -63,14 +67,14 @@ struct FanoutChunk {
         let hadDevice = end.key != nil || !devices.isEmpty
         let last = end.key
         for device in devices where last.map({ device.key > $0 }) ?? true {
-            if let index = indices[device.key.token] {
-                if children[index].owners.count < Self.ownersMax { children[index].owners.append(end.user) }
+            if let index = index(of: device.key.token) {
+                children[index].add(owner: end.user)
             } else {
                 guard children.count < childrenMax else {
                     isFull = true
                     return
                 }
-                indices[device.key.token] = children.count
+                if userCount > 1 { indices[device.key.token] = children.count }
                 children.append(
                     Child(owners: [end.user], device: device, before: end, mayRepeat: mayRepeat(device)))
                 end.deviceCount += 1
@@ -81,6 +85,12 @@ struct FanoutChunk {
         end.user += 1
         end.key = nil
         if !hadDevice { end.usersWithoutDevice += 1 }
+    }
+
+    /// Returns the index of the child for a token. The devices of one user are in the order of their tokens.
+    private func index(of token: UUIDValue) -> Int? {
+        guard userCount == 1 else { return indices[token] }
+        return children.last?.device.key.token == token ? children.count - 1 : nil
     }
 
     /// Of two registrations of a token, at least one is shared.

@@ -20,14 +20,38 @@ enum IdentityCoding {
 
     /// Returns nil for bytes in another format than that of ``bytes(of:)``.
     static func identity(in bytes: [UInt8]) -> RegistrationIdentity? {
-        var rest = bytes[...]
-        guard rest.popFirst() == version, let token = part(of: &rest), let user = part(of: &rest),
-            let deviceID = part(of: &rest), let scope = part(of: &rest), rest.isEmpty, !token.isEmpty, !user.isEmpty
-        else { return nil }
+        guard let parts = Parts(bytes) else { return nil }
+        func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
         return RegistrationIdentity(
-            token: digits(of: token), user: String(decoding: user, as: UTF8.self),
-            deviceID: deviceID.isEmpty ? nil : String(decoding: deviceID, as: UTF8.self),
-            scope: scope.isEmpty ? nil : String(decoding: scope, as: UTF8.self))
+            token: digits(of: bytes[parts.token]), user: text(parts.user),
+            deviceID: parts.deviceID.isEmpty ? nil : text(parts.deviceID),
+            scope: parts.scope.isEmpty ? nil : text(parts.scope))
+    }
+
+    /// Returns the token of an identity; nil for bytes in another format than that of ``bytes(of:)``.
+    static func token(in bytes: [UInt8]) -> String? { Parts(bytes).map { digits(of: bytes[$0.token]) } }
+
+    /// The positions of the parts in a plaintext.
+    private struct Parts {
+        let token: Range<Int>
+        let user: Range<Int>
+        let deviceID: Range<Int>
+        let scope: Range<Int>
+
+        init?(_ bytes: [UInt8]) {
+            guard bytes.first == version else { return nil }
+            var place = 1
+            func next() -> Range<Int>? {
+                guard place + 2 <= bytes.count else { return nil }
+                let start = place + 2
+                place = start + (Int(bytes[place]) << 8 | Int(bytes[place + 1]))
+                return place <= bytes.count ? start..<place : nil
+            }
+            guard let token = next(), let user = next(), let deviceID = next(), let scope = next(),
+                place == bytes.count, !token.isEmpty, !user.isEmpty
+            else { return nil }
+            (self.token, self.user, self.deviceID, self.scope) = (token, user, deviceID, scope)
+        }
     }
 
     private static func append(_ part: some Collection<UInt8>, to bytes: inout [UInt8]) -> Bool {
@@ -36,14 +60,6 @@ enum IdentityCoding {
         bytes.append(UInt8(count & 0xFF))
         bytes.append(contentsOf: part)
         return true
-    }
-
-    private static func part(of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
-        let count = Int(high) << 8 | Int(low)
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
     }
 
     private static func tokenBytes(_ text: String) -> [UInt8]? {
@@ -72,17 +88,17 @@ enum IdentityCoding {
 
     private static func digits(of bytes: ArraySlice<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { text in
-            var count = 0
-            for byte in bytes {
-                text[count] = digit(byte >> 4)
-                text[count + 1] = digit(byte & 15)
-                count += 2
+            bytes.withUnsafeBufferPointer { bytes in
+                for (index, byte) in bytes.enumerated() {
+                    text[2 * index] = digit(byte >> 4)
+                    text[2 * index + 1] = digit(byte & 15)
+                }
             }
-            return count
+            return bytes.count * 2
         }
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+        value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }

@@ -67,6 +67,15 @@ public final class RowCipher {
         return identity
     }
 
+    /// Decrypts an identity with the data key that encrypted it, and returns its token.
+    func openToken(
+        _ sealed: Sealed, of key: Registration.Key, userKey: UUIDValue
+    ) throws(OpenError) -> String {
+        let text = try open(sealed, authenticating: (key.token, key.slot, userKey))
+        guard let token = IdentityCoding.token(in: text) else { throw .notAuthentic }
+        return token
+    }
+
     /// Encrypts the text of an event with the newest data key.
     ///
     /// - Throws: `failed` if OpenSSL fails.

@@ -36,14 +36,14 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
     /// Creates the kind of the tokens to which pushes of this type go; nil for `mdm`, whose payload is specific to a
     /// device.
     ///
-    /// - Parameter event: `aps.event` of the payload of a Live Activity.
-    public init?(_ pushType: PushType, event: String?) {
+    /// - Parameter event: `aps.event` of the payload. Evaluated only for a Live Activity.
+    public init?(_ pushType: PushType, event: @autoclosure () -> String?) {
         switch pushType {
         case .alert, .background: self = .device
         case .complication: self = .complication
         case .controls: self = .controls
         case .fileprovider: self = .fileprovider
-        case .liveactivity: self = event == "start" ? .liveactivityStart : .liveactivity
+        case .liveactivity: self = event() == "start" ? .liveactivityStart : .liveactivity
         case .location: self = .location
         case .mdm: return nil
         case .pushtotalk: self = .pushtotalk

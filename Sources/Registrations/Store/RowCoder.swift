@@ -81,8 +81,11 @@ public final class RowCoder {
     public func device(
         key: Registration.Key, userKey: UUIDValue, registeredAt: Int64, sealed: RowCipher.Sealed
     ) -> FoundDevice? {
-        guard let identity = open(sealed, of: key, userKey: userKey) else { return nil }
-        return FoundDevice(key: key, token: identity.token, registeredAt: registeredAt)
+        guard let token = try? cipher.openToken(sealed, of: key, userKey: userKey) else {
+            unreadableCount += 1
+            return nil
+        }
+        return FoundDevice(key: key, token: token, registeredAt: registeredAt)
     }
 
     /// Encrypts an event for the table `event`.
@@ -108,13 +111,7 @@ public final class RowCoder {
             unreadableCount += 1
             return nil
         }
-        return open(sealed, of: row.key, userKey: userKey)
-    }
-
-    private func open(
-        _ sealed: RowCipher.Sealed, of key: Registration.Key, userKey: UUIDValue
-    ) -> RegistrationIdentity? {
-        if let identity = try? cipher.open(sealed, of: key, userKey: userKey) { return identity }
+        if let identity = try? cipher.open(sealed, of: row.key, userKey: userKey) { return identity }
         unreadableCount += 1
         return nil
     }

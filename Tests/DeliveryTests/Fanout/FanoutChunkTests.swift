@@ -135,4 +135,11 @@ import Testing
     func `Another text is no cursor`(_ text: String) {
         #expect(FanoutCursor(text) == nil)
     }
+
+    @Test func `One user with a token in two slots gets one child for the token`() {
+        var chunk = chunk(users: 1)
+        chunk.append([Self.device(1), Self.device(1, slot: 4), Self.device(2)])
+        #expect(chunk.children.map(\.device) == [Self.device(1), Self.device(2)])
+        #expect(chunk.end.deviceCount == 2)
+    }
 }
