@@ -203,11 +203,13 @@ let package = Package(
             dependencies: [
                 "TestKit", "CommandKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery",
                 "Crypto", "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind", "BrokerTopology",
+                "RegistrationStores", "Registrations", "PostgreSQL",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "baseline-relay", dependencies: ["CRabbitMQ"]),
         .executableTarget(name: "baseline-worker", dependencies: ["CRabbitMQ", "CNGHTTP2", "COpenSSL"]),
         .executableTarget(name: "baseline-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
+        .executableTarget(name: "baseline-registrations", linkerSettings: [.linkedLibrary("pq")]),
 
         tests("HashingTests", ["Hashing"]),
         tests("TextTests", ["Text"]),

@@ -1,0 +1,7 @@
+#ifndef CLOCK_H
+#define CLOCK_H
+
+double wall_seconds(void);
+double processor_seconds(void);
+
+#endif
