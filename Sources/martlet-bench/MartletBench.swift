@@ -21,8 +21,9 @@ extension Program {
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,
-            SimulatorLoadCommand.self, SchemaBenchCommand.self, SoakCommand.self, InstructionsCommand.self,
-            RelayClientCommand.self, PushClientCommand.self, CountedLaneCommand.self,
+            SimulatorLoadCommand.self, RegistrationsBenchCommand.self, SchemaBenchCommand.self, SoakCommand.self,
+            InstructionsCommand.self, RelayClientCommand.self, PushClientCommand.self, StoreClientCommand.self,
+            CountedLaneCommand.self,
         ],
         exitCodes: [
             (.success, "success"), (.failed, "an error occurred, or a figure exceeds its limit"),

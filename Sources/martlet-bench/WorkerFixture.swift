@@ -12,7 +12,9 @@ struct WorkerFixture {
     private let otherNodes: [PrivateBroker]
     private let shards: [String]
     let testClient: TestBrokerClient
-    let configuration: String
+    private(set) var configuration: String
+    /// The URL of the broker and the request queues, for configurations.
+    private let amqpURL: String
     private let directory: TemporaryDirectory
     private let apns: SimulatorProcess
 
@@ -50,8 +52,8 @@ struct WorkerFixture {
         let moreKeyIDs = (1..<keys).map { "BENCHK" + BenchMessage.digits($0, count: 4, radix: 10) }
         for id in moreKeyIDs { try await apns.addKey(id) }
         let queues = shards == 1 ? "" : "\n  request_queues: [{name: \(Self.requests), shards: \(shards)}]"
-        configuration = try apns.writeConfiguration(
-            amqpURL: "\(url)\(queues)", apps: apps, keys: moreKeyIDs, more: more)
+        amqpURL = "\(url)\(queues)"
+        configuration = try apns.writeConfiguration(amqpURL: amqpURL, apps: apps, keys: moreKeyIDs, more: more)
         try await MartletProcess.run("topology", "apply", "--config", configuration)
         testClient = try TestBrokerClient(url)
     }
@@ -61,6 +63,17 @@ struct WorkerFixture {
         try await simulator.terminate()
         for node in otherNodes.reversed() { try await node.end() }
         try await broker.end()
+    }
+
+    /// Returns the fixture with another configuration, for workers of one app and one key.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the configuration's file, without `.yaml`.
+    ///   - more: Additional lines of the configuration.
+    func configured(_ name: String, more: String) throws -> WorkerFixture {
+        var fixture = self
+        fixture.configuration = try apns.writeConfiguration(amqpURL: amqpURL, more: more, named: name)
+        return fixture
     }
 
     func worker() async throws -> ChildProcess { try await MartletProcess.worker(configuration: configuration) }
@@ -115,6 +128,21 @@ struct WorkerFixture {
         let results = try await testClient.count(in: Self.results)
         guard remaining == 0, results == count else {
             throw ProcessError("\(remaining) requests remain, and \(results) of \(count) results were published")
+        }
+    }
+
+    /// Waits until a worker has published exactly `count` results.
+    ///
+    /// - Throws: `ProcessError` if the worker exits, publishes more results, or needs more than `secondsMax`.
+    func awaitResults(_ count: Int, of worker: ChildProcess, secondsMax: Int) async throws {
+        let deadline = ContinuousClock.now + .seconds(secondsMax)
+        while true {
+            let results = try await testClient.count(in: Self.results)
+            if results == count { return }
+            guard worker.isRunning, results < count, ContinuousClock.now < deadline else {
+                throw ProcessError("expected \(count) results, got \(results): \(worker.errors.linesSoFar.suffix(5))")
+            }
+            try await Task.sleep(for: .milliseconds(50))
         }
     }
 }

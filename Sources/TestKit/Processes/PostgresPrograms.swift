@@ -20,11 +20,14 @@ enum PostgresPrograms {
 
     /// Runs a program and returns its output lines.
     ///
-    /// - Throws: `ProcessError`, which contains the output if the exit status is not 0.
+    /// - Throws: `ProcessError` if the program does not exit in time, or, with its output, if the exit status is not 0.
     @discardableResult
-    static func run(_ program: String, _ arguments: [String]) async throws(ProcessError) -> [String] {
+    static func run(
+        _ program: String, _ arguments: [String], within: Duration = TestTimeout.duration
+    ) async throws(ProcessError) -> [String] {
         let (exit, output, errors) = try await ChildProcess.run(
-            try command(program, arguments), environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"])
+            try command(program, arguments), environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"],
+            within: within)
         guard exit.status == .exited(0) else {
             throw ProcessError("\(program): \((output + errors).joined(separator: "\n"))")
         }

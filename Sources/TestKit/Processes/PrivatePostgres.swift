@@ -110,15 +110,35 @@ package actor PrivatePostgres {
     ///
     /// - Throws: `ProcessError` with the server's message if a statement fails.
     @discardableResult
-    package func sql(_ text: String, database: String = PrivatePostgres.database) async throws(ProcessError) -> [String]
-    {
+    package func sql(
+        _ text: String, database: String = PrivatePostgres.database, within: Duration = TestTimeout.duration
+    ) async throws(ProcessError) -> [String] {
         try await PostgresPrograms.run(
             "psql",
             [
                 "--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set", "ON_ERROR_STOP=1", "--host",
                 directory,
                 "--port", "\(port)", "--username", Self.administrator, "--dbname", database, "--command", text,
-            ])
+            ], within: within)
+    }
+
+    /// Runs a script with `pgbench` as ``user``, with prepared statements and generic plans. Returns the transactions
+    /// per second.
+    package func transactionsPerSecond(
+        of script: String, database: String, clients: Int, seconds: Int
+    ) async throws(ProcessError) -> Double {
+        let output = try await PostgresPrograms.run(
+            "pgbench",
+            [
+                "--no-vacuum", "--protocol", "prepared", "--client", "\(clients)", "--time", "\(seconds)", "--file",
+                try folder.write("pgbench.sql", script), "--host", directory, "--port", "\(port)", "--username",
+                Self.user, "dbname=\(database) options='-c plan_cache_mode=force_generic_plan'",
+            ], within: TestTimeout.duration + .seconds(seconds))
+        let line = output.first { $0.hasPrefix("tps = ") }
+        guard let rate = line?.split(separator: " ").dropFirst(2).first.flatMap({ Double($0) }) else {
+            throw ProcessError("cannot read the output of pgbench: \(output)")
+        }
+        return rate
     }
 
     /// Returns the lines that `pg_dump` prints for a database.

@@ -134,15 +134,16 @@ public struct SimulatorProcess: Sendable {
     ///   - apps: The bundle IDs of the apps.
     ///   - keys: Additional keys, which must be registered with `addKey`. The apps are distributed over all keys.
     ///   - more: Additional top-level keys in YAML.
+    ///   - name: The name of the file without `.yaml`; nil for the prefix.
     public func writeConfiguration(
         amqpURL: String, prefix: String = "push", apps: [String] = ["com.example.app"], keys: [String] = [],
-        more: String = ""
+        more: String = "", named name: String? = nil
     ) throws(ProcessError) -> String {
         let keys = ["DEMOKEY001"] + keys
         let apps = apps.enumerated().map { "\($1): {key: \(keys[$0 % keys.count])}" }
         let entries = keys.map { "    - {key_id: \($0), team_id: DEMOTEAM01, key_file: AuthKey_\($0).p8}" }
         return try directory.write(
-            "\(prefix).yaml",
+            "\(name ?? prefix).yaml",
             """
             amqp:
               url: \(amqpURL)

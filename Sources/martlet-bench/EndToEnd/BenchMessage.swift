@@ -17,6 +17,7 @@ struct BenchMessage: Sendable {
     private let apps: Int
     private let payload: String
     private let pushType: PushType
+    private let users: UserGroup?
 
     /// Creates a template.
     ///
@@ -24,9 +25,11 @@ struct BenchMessage: Sendable {
     ///   - round: A part of the IDs, so that the IDs of different rounds differ.
     ///   - apps: The number of apps, to which requests are assigned in rotation.
     ///   - payloadBytes: The payload size, at least `Self.payloadBytes`.
-    init(round: Int, apps: Int = 1, payloadBytes: Int = Self.payloadBytes) {
+    ///   - users: The users of the requests, in rotation; nil for requests to device tokens.
+    init(round: Int, apps: Int = 1, payloadBytes: Int = Self.payloadBytes, users: UserGroup? = nil) {
         self.round = round
         self.apps = apps
+        self.users = users
         payload = Self.payload(bytes: payloadBytes)
         pushType = Self.pushType(payloadBytes: payloadBytes)
     }
@@ -57,14 +60,16 @@ struct BenchMessage: Sendable {
         message(number, app: Self.bundleID(number % apps, of: apps), queue: queue)
     }
 
-    /// Returns the request with a number. The number determines the device token and, with the round, the ID.
+    /// Returns the request with a number. The number determines the device or user and, with the round, the ID.
     ///
     /// - Parameter app: A bundle ID. The bundle IDs of all requests must have the same length.
     func message(_ number: Int, app: String, queue: String) -> OutgoingMessage {
         let id = "00000000-0000-4000-8\(Self.digits(round, count: 3))-\(Self.digits(number, count: 12))"
-        let token = Self.digits(number, count: 64)
+        let target =
+            users.map { #""user":"\#($0.user(number % $0.count))""# }
+            ?? #""device_token":"\#(Self.digits(number, count: 64))""#
         let body = """
-            {"id":"\(id)","app":"\(app)","device_token":"\(token)","push_type":"\(pushType.rawValue)","priority":10,\
+            {"id":"\(id)","app":"\(app)",\(target),"push_type":"\(pushType.rawValue)","priority":10,\
             "expiration":1900000000,"collapse_id":"score-42","payload":\(payload)}
             """
         return OutgoingMessage(exchange: "", routingKey: queue, body: Array(body.utf8), messageID: id)

@@ -9,6 +9,17 @@ struct WorkerSample {
 
     let options: EndToEndOptions
     let fixture: WorkerFixture
+    /// The number of devices of each request.
+    var devices = 1
+
+    /// A request to several devices also results in a report.
+    private var resultsPerRequest: Int { devices == 1 ? 1 : devices + 1 }
+
+    /// The results between which the workers are measured. The requests to the devices of users follow all other
+    /// requests in the queue, so only a whole run has both parts of the work.
+    private var measured: Range<Int> {
+        devices == 1 ? options.warmUp..<options.warmUp + options.messages : 0..<total * resultsPerRequest
+    }
 
     /// The number of requests to publish.
     var total: Int { options.warmUp + options.messages + options.inFlightOfAll }
@@ -16,15 +27,17 @@ struct WorkerSample {
     func measure() async throws -> Measurement {
         let acceptedBefore = try await fixture.acceptedCount()
         let workers = try await startWorkers()
-        let start = try await snapshot(of: workers, atResults: options.warmUp)
-        let end = try await snapshot(of: workers, atResults: options.warmUp + options.messages)
-        _ = try await snapshot(of: workers, atResults: total)
+        let start = try await snapshot(of: workers, atResults: measured.lowerBound)
+        let end = try await snapshot(of: workers, atResults: measured.upperBound)
+        _ = try await snapshot(of: workers, atResults: total * resultsPerRequest)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
         for worker in workers { try await fixture.end(worker) }
-        try await fixture.expectCompleted(total)
+        try await fixture.expectCompleted(total * resultsPerRequest)
         let accepted = try await fixture.acceptedCount() - acceptedBefore
-        guard accepted == total else { throw ProcessError("only \(accepted) of \(total) pushes were accepted") }
-        let messages = Double(end.results - start.results)
+        guard accepted == total * devices else {
+            throw ProcessError("only \(accepted) of \(total * devices) pushes were accepted")
+        }
+        let messages = Double(end.results - start.results) / Double(resultsPerRequest)
         guard messages > 0 else {
             throw ProcessError("cannot measure the workers: too few requests; increase --messages")
         }

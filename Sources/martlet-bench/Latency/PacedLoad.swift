@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import JSON
 import TestKit
 
 /// A load of requests at a constant rate for one program.
@@ -59,7 +60,7 @@ struct PacedLoad {
     ) async throws -> [Duration] {
         let results = await fixture.testClient.collected(WorkerFixture.results)
         let arrivals = await fixture.testClient.arrivals(WorkerFixture.results)
-        let arrivalByID = Dictionary(zip(results.map { $0.properties.messageID ?? "" }, arrivals)) { first, _ in first }
+        let arrivalByID = Dictionary(zip(results.map(Self.requestID), arrivals)) { first, _ in first }
         let latencies = zip(messages, times).compactMap { message, time in
             arrivalByID[message.messageID].map { time.duration(to: $0) }
         }
@@ -67,5 +68,11 @@ struct PacedLoad {
             throw ProcessError("only \(latencies.count) of \(messages.count) requests have a result")
         }
         return latencies.sorted()
+    }
+
+    /// Returns the ID of a result's request. A result of a request to a user names it in the body.
+    private static func requestID(of result: IncomingMessage) -> String {
+        let body = try? JSONDocument(result.body).root
+        return body?["request_id"]?.string ?? result.properties.messageID ?? ""
     }
 }

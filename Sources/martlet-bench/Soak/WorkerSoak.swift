@@ -21,7 +21,8 @@ struct WorkerSoak {
         while done < options.messages {
             let count = min(options.messagesPerRound, options.messages - done)
             try await fixture.fill(count, BenchMessage(round: round))
-            try await awaitResults(count, fixture, worker)
+            try await fixture.awaitResults(count, of: worker, secondsMax: Self.roundSecondsMax)
+            try await fixture.purge()
             (round, done) = (round + 1, done + count)
             growth.add(done: Double(done), megabytes: Double(worker.residentBytes) / 1e6)
             if let sample = growth.samples.last { MartletBench.log(Self.line(sample)) }
@@ -29,20 +30,6 @@ struct WorkerSoak {
         try await fixture.end(worker)
         try await fixture.end()
         return growth
-    }
-
-    /// Waits for `count` results, then removes them.
-    private func awaitResults(_ count: Int, _ fixture: WorkerFixture, _ worker: ChildProcess) async throws {
-        let deadline = ContinuousClock.now + .seconds(Self.roundSecondsMax)
-        while true {
-            let results = try await fixture.testClient.count(in: WorkerFixture.results)
-            if results == count { break }
-            guard worker.isRunning, results < count, ContinuousClock.now < deadline else {
-                throw ProcessError("expected \(count) results, got \(results): \(worker.errors.linesSoFar.suffix(5))")
-            }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        try await fixture.purge()
     }
 
     static func table(_ growth: MemoryGrowth) -> String {

@@ -135,6 +135,42 @@ extension BenchmarkTests {
             #expect(plot.split(separator: "<polyline ").count == 7)
         }
 
+        @Test func registrationsMeasuresStoresAndPushesToUsers() async throws {
+            let result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet-bench"), "registrations", "--quick", "--users", "600", "--messages",
+                    "200", "--json",
+                ])
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            #expect(report["registrations"]?.int == 19_200)
+            let stores = ["martlet", "martlet, SQLite", "baseline-registrations"]
+            for (section, unit, programs) in [
+                ("import", "row", ["martlet", "martlet, SQLite", "COPY"]),
+                ("lookups", "user", stores + ["pgbench, 8 clients"]),
+                ("registrations", "registration", stores + stores.map { "\($0), 1" }),
+            ] {
+                for program in programs {
+                    let rate = report[key: section]?[key: program]?[key: "\(unit)s_per_second"]?.double
+                    #expect(try #require(rate, "\(section), \(program)") > 0)
+                }
+            }
+            for section in ["pushes_postgresql", "pushes_sqlite"] {
+                for target in ["token", "user", "octet"] {
+                    let figures = try #require(report[key: section]?[key: target])
+                    #expect(try #require(figures["cpu_us_per_request"]?.double) > 0)
+                    #expect((figures["p50_ms"] != nil) == (target != "octet"))
+                }
+            }
+            let libraries = ["without", "PostgreSQL", "SQLite"].map {
+                report["memory"]?[key: $0]?["libraries"]?.double
+            }
+            #expect(libraries == [0, 1, 1])
+            let goals = Array(try #require(report["goals"]).elements)
+            #expect(goals.count == 13)
+            for goal in goals { #expect(goal["value"]?.double != nil && goal["met"]?.bool != nil) }
+        }
+
         @Test func soakRunsEveryFaultPhase() async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench"), "soak", "--quick"])
@@ -168,6 +204,7 @@ extension BenchmarkTests {
                 "option --apps: expected whole numbers from 1 to 10000, separated by commas, got '1,'"
             ),
             ("growth --apps 1,2 --keys 1,2", "only one setting can have several values: --apps or --keys"),
+            ("registrations --users 1", "option --users: expected a whole number from 512 to 50000000, got '1'"),
         ]) func invalidArgumentsAreExplained(use: String, explanation: String) async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench")] + use.split(separator: " ").map(String.init))
@@ -190,7 +227,8 @@ extension BenchmarkTests {
         }
 
         @Test(arguments: [
-            ("lat", ["latency"]), ("latency --per", ["--per-second"]), ("--completion ", ["bash", "zsh"]), ("push", []),
+            ("lat", ["latency"]), ("reg", ["registrations"]), ("store", []), ("latency --per", ["--per-second"]),
+            ("--completion ", ["bash", "zsh"]), ("push", []),
         ])
         func bashCompletesTheBenchmark(_ line: String, _ offered: [String]) async throws {
             let bench = try Products.executable("martlet-bench")
