@@ -4,6 +4,9 @@ public import EventLoop
 ///
 /// The channel reopens after its own loss and after a loss of the connection. Messages that are published in the
 /// meantime wait.
+///
+/// A publisher may also receive direct replies (https://www.rabbitmq.com/docs/direct-reply-to). They need no queue and
+/// no permission.
 public final class Publisher: ChannelHandler {
     /// The outcome of a message whose receiver has not been notified yet.
     private struct Completion {
@@ -11,8 +14,15 @@ public final class Publisher: ChannelHandler {
         var outcome: PublishOutcome
     }
 
+    /// The property `reply-to` of a message whose reply the publisher receives.
+    public static let directReplyTo = "amq.rabbitmq.reply-to"
+
     private let configuration: PublisherConfiguration
     private var handler: SessionHandler?
+    /// The receiver of direct replies; nil if the publisher receives none.
+    private var replyHandler: ConsumerHandler?
+    /// Whether the arriving content is a reply. Otherwise the content is a returned message.
+    private var isReplyArriving = false
     /// The unconfirmed publishes. The window retains each receiver once, until the receiver is notified.
     private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
     private var queue = PublishQueue()
@@ -67,6 +77,14 @@ public final class Publisher: ChannelHandler {
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)
+    }
+
+    /// Starts the publisher so that it also receives direct replies. The handler also receives the loss of a channel,
+    /// which loses the replies to all messages before. Replies need no settlement. Call this function instead of
+    /// `start(_:)`.
+    public func startWithReplies(_ handler: ConsumerHandler) {
+        replyHandler = handler
+        start(handler)
     }
 
     /// The number of messages that were sent and that the broker has neither confirmed nor refused.
@@ -229,12 +247,14 @@ public final class Publisher: ChannelHandler {
     override func lost(_ error: AMQPError) {
         queue.channelLost(error)
         refusedSince = nil
+        isReplyArriving = false
         if error.detail == .refusedUserID, userID != nil {
             userID = nil
             handler?.userIDRefused(error)
         }
         window.reset { complete($0, .unknown(error)) }
         notifyReceivers()
+        replyHandler?.channelLost()
     }
 
     override func received(_ method: ServerMethod) -> Bool {
@@ -242,16 +262,30 @@ public final class Publisher: ChannelHandler {
         case .basicAck(let confirm): return confirmed(confirm, isPositive: true)
         case .basicNack(let confirm): return confirmed(confirm, isPositive: false)
         case .basicReturn(let returned): returning = (returned.replyCode, String(wire: returned.replyText))
+        case .confirmSelectOK where !channel.isSetUp && replyHandler != nil: channel.send(.basicConsumeReplies)
         case .confirmSelectOK where !channel.isSetUp: channel.setupCompleted()
+        case .basicConsumeOK where !channel.isSetUp && replyHandler != nil: channel.setupCompleted()
         default: return false
         }
         return true
     }
 
-    /// Handles a returned message. A returned message that has no message ID or matches no unconfirmed publish is a
-    /// protocol violation and resets the connection. Otherwise a message that reached no queue could count as
-    /// confirmed.
+    override func received(_ delivery: ServerMethod.Delivery) -> Bool {
+        isReplyArriving = replyHandler != nil
+        return isReplyArriving
+    }
+
+    /// Handles a reply, or a returned message. A returned message that has no message ID or matches no unconfirmed
+    /// publish is a protocol violation and resets the connection. Otherwise a message that reached no queue could count
+    /// as confirmed.
     override func received(_ content: consuming MessageContent) -> Bool {
+        if isReplyArriving {
+            isReplyArriving = false
+            let tag = DeliveryTag(number: 0, generation: 0, bytes: 0)
+            replyHandler?.delivered(
+                IncomingMessage(tag: tag, queue: Self.directReplyTo, isRedelivered: false, content: content))
+            return true
+        }
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(
             exchange: content.exchange, routingKey: content.routingKey, messageID: messageID,
@@ -273,6 +307,6 @@ public final class Publisher: ChannelHandler {
         notifyReceivers()
         handler?.statusChanged(status)
         // Break a reference cycle: the handler usually retains the owner of this publisher.
-        if status == .closed { handler = nil }
+        if status == .closed { (handler, replyHandler) = (nil, nil) }
     }
 }

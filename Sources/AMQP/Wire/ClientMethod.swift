@@ -28,6 +28,8 @@ enum ClientMethod: Equatable {
     /// The prefetch of consumers that start after this method.
     case basicQos(prefetch: UInt16)
     case basicConsume(queue: String, consumerTag: String, arguments: FieldTable)
+    /// The consumption of direct replies on this channel. They need no acknowledgment.
+    case basicConsumeReplies
     case basicCancel(consumerTag: String)
     /// The fetch of one message, which counts as acknowledged.
     case basicGet(queue: String)
@@ -62,6 +64,8 @@ enum ClientMethod: Equatable {
             name.utf8.count + exchange.utf8.count + routingKey.utf8.count + arguments.wireBytes
         case .basicConsume(let queue, let consumerTag, let arguments):
             queue.utf8.count + consumerTag.utf8.count + arguments.wireBytes
+        case .basicConsumeReplies:
+            Publisher.directReplyTo.utf8.count
         case .connectionTuneOK, .connectionClose, .connectionCloseOK, .channelOpen, .channelClose, .channelCloseOK,
             .basicQos, .basicReject, .basicNack, .confirmSelect:
             0

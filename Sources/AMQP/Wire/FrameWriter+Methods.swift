@@ -107,6 +107,12 @@ extension FrameWriter {
                 amqp_basic_consume_t(
                     ticket: 0, queue: pool.bytes(queue), consumer_tag: pool.bytes(consumerTag), no_local: 0,
                     no_ack: 0, exclusive: 0, nowait: 0, arguments: pool.table(arguments)))
+        case .basicConsumeReplies:
+            return write(
+                AMQP_BASIC_CONSUME_METHOD,
+                amqp_basic_consume_t(
+                    ticket: 0, queue: pool.bytes(Publisher.directReplyTo), consumer_tag: pool.bytes(""), no_local: 0,
+                    no_ack: 1, exclusive: 0, nowait: 0, arguments: pool.table(FieldTable())))
         case .basicCancel(let consumerTag):
             return write(
                 AMQP_BASIC_CANCEL_METHOD,

@@ -28,6 +28,7 @@ extension Program {
             ChannelsListCommand.self, DeadLettersStatsCommand.self, DeadLettersListCommand.self,
             DeadLettersShowCommand.self, DeadLettersRedriveCommand.self, DeadLettersExportCommand.self,
             DeadLettersImportCommand.self, DeadLettersEditCommand.self, DeadLettersDropCommand.self,
+            RegistrationsRegisterCommand.self, RegistrationsUnregisterCommand.self,
             RegistrationsMigrateCommand.self, RegistrationsShowCommand.self, RegistrationsCountCommand.self,
             RegistrationsImportCommand.self, RegistrationsExportCommand.self, RegistrationsEraseCommand.self,
             RegistrationsUnsuspendCommand.self, RegistrationsRekeyCommand.self, RegistrationsKeysCommand.self,
