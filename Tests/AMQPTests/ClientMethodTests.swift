@@ -100,6 +100,16 @@ import Testing
                 writer.table(table)
             }
         ),
+        (
+            .basicConsumeReplies, 60, 20,
+            arguments { writer in
+                writer.short(0)
+                writer.shortString("amq.rabbitmq.reply-to")
+                writer.shortString("")
+                writer.octet(2)
+                writer.table([:])
+            }
+        ),
         (.basicCancel(consumerTag: "t"), 60, 30, [1, UInt8(ascii: "t"), 0]),
         (.basicGet(queue: "q"), 60, 70, [0, 0, 1, UInt8(ascii: "q"), 1]),
         (.basicReject(deliveryTag: 258, requeue: true), 60, 90, [0, 0, 0, 0, 0, 0, 1, 2, 1]),

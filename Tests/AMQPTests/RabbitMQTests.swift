@@ -148,6 +148,52 @@ import Threads
         }.value
     }
 
+    // Direct replies need no permission except for the publish of the request.
+    @Test func aPublisherReceivesDirectReplies() async throws {
+        let broker = try await PrivateBroker.shared
+        try await broker.rabbitmqctl("add_user", "asking", "word")
+        try await broker.rabbitmqctl("set_permissions", "asking", "^$", #"^amqp\.asked$"#, "^$")
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareExchange("amqp.asked", .topic)
+            try await admin.declareQueue("amqp.asked")
+            try await admin.bindQueue("amqp.asked", toExchange: "amqp.asked", routingKey: "#")
+            let answering = bench.makePublisher()
+            let consumer = bench.makeConsumer("amqp.asked")
+
+            bench.connection.credentials = AMQPCredentials(user: "asking", password: "word")
+            let asking = Publisher(loop: bench.loop, connectors: bench.connectors, connection: bench.connection)
+            nonisolated(unsafe) var replies: [IncomingMessage] = []
+            nonisolated(unsafe) var losses = 0
+            let handler = TestConsumerHandler { replies.append($0) }
+            handler.onChannelLost = { losses += 1 }
+            asking.startWithReplies(handler)
+            var message = OutgoingMessage(exchange: "amqp.asked", routingKey: "a", body: [1], messageID: "one")
+            message.replyTo = Publisher.directReplyTo
+            #expect(await asking.publish(message) == .confirmed)
+            await bench.wait("request") { bench.deliveries.count == 1 }
+            let address = bench.deliveries[0].properties.replyTo ?? ""
+            #expect(address.hasPrefix("amq.rabbitmq.reply-to."))
+            let reply = OutgoingMessage(
+                exchange: "", routingKey: address, body: Array("yes".utf8), messageID: "two", correlationID: "one")
+            _ = await answering.publish(reply)
+            await bench.wait("reply") { replies.count == 1 }
+            #expect(replies.first?.body == Array("yes".utf8) && replies.first?.properties.correlationID == "one")
+            // The broker closes the channel, which loses the replies.
+            message.exchange = "amq.topic"
+            guard case .unknown(let error) = await asking.publish(message) else {
+                return fail("the outcome is not unknown")
+            }
+            #expect(error.code == .accessRefused && losses == 1)
+            for delivery in bench.deliveries { consumer.acknowledge(delivery.tag) }
+            await asking.close()
+            await consumer.close()
+            await answering.close()
+            try await admin.deleteQueue("amqp.asked")
+            await admin.close()
+        }
+    }
+
     @Test func aMessagePassesThroughAQuorumQueueUnchanged() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()

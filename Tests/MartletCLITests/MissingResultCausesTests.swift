@@ -11,12 +11,14 @@ import Testing
     private static let consumed = QueueStatus(name: "push.requests", messages: 3, consumers: 2)
     private static let unconsumed = QueueStatus(name: "push.requests", messages: 3, consumers: 0)
 
-    private func lines(_ queues: [QueueStatus], _ workers: String...) throws -> [String] {
+    private func lines(
+        _ queues: [QueueStatus], _ workers: String..., subject: MissingResultCauses.Subject = .result
+    ) throws -> [String] {
         let workers = try workers.map {
             try StatusAnswer(HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/1.0",\#($0)}"#.utf8))).status
         }
         let commands = CommandAdvice(configPath: "/etc/martlet.yaml")
-        return MissingResultCauses(queues: queues, workers: workers, commands: commands).lines
+        return MissingResultCauses(subject: subject, queues: queues, workers: workers, commands: commands).lines
     }
 
     @Test func aQueueWithoutAConsumerIsNamed() throws {
@@ -40,6 +42,20 @@ import Testing
                 "worker host/7/1.0 is paused (topic com.example.app); to resume, run: martlet resume --topic com.example.app",
                 "worker host/7/1.0 holds requests: breaker of production key ABC123DEFG open: APNs refuses the key.",
             ])
+    }
+
+    @Test func missingRepliesToCommandsHaveCausesOfTheirOwn() throws {
+        let queue = QueueStatus(name: "push.registrations", messages: 1, consumers: 0)
+        let paused = #""ready":true,"paused":["topic com.example.app"]"#
+        func lines(_ worker: String) throws -> [String] { try self.lines([queue], worker, subject: .reply) }
+        #expect(
+            try lines(paused) == [
+                "no worker consumes from push.registrations (1 waiting)",
+                "worker host/7/1.0 stores no registrations: add the section registrations to its configuration",
+            ])
+        let fault = "cannot store registrations (unreachable): cannot connect to db:5432; start the server"
+        let faulty = try lines(paused + #","registrations":{"reasons":["\#(fault)"]}"#)
+        #expect(faulty.last == "worker host/7/1.0: \(fault)")
     }
 
     @Test func withoutACauseTheQueuesAreShown() throws {

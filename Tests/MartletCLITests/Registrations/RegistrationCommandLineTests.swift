@@ -1,4 +1,5 @@
 import CommandKit
+import Crypto
 import PostgreSQL
 import Registrations
 import Testing
@@ -27,6 +28,17 @@ import Testing
         #expect(try parse("unsuspend --config c --app a", as: RegistrationsUnsuspendCommand.self).app == "a")
         let key = "00000000-0000-0001-0000-000000000002"
         #expect(try parse("rekey --config c --from \(key)", as: RegistrationsRekeyCommand.self).last?.text == key)
+        let register = try parse(
+            "register --url u --user ann --app a --device-token 0a --expires-at 1750000000000 --shared --json",
+            as: RegistrationsRegisterCommand.self
+        ).options
+        #expect(register.broker.url == "u" && register.users == .user("ann") && register.app == "a")
+        #expect(register.expiresAt == 1_750_000_000_000 && register.registeredAt == nil)
+        #expect(register.isShared && register.isJSON && register.timeoutSeconds == 30)
+        let unregister = try parse(
+            "unregister --config c --app a --device-token 0a --timeout 5", as: RegistrationsUnregisterCommand.self
+        ).options
+        #expect(unregister.word == .unregister && unregister.users == .none && unregister.timeoutSeconds == 5)
         #expect(try parse("keys --add f", as: RegistrationsKeysCommand.self).adds)
         let migrate = try parse(
             "migrate --config c --url postgresql://owner@db/push --password-file p --check",
@@ -50,6 +62,17 @@ import Testing
             "option --registered-at: expected UNIX milliseconds or a time such as 2026-11-29T17:00:00Z, got '1748736000'"
         ),
         ("unsuspend --config c", "option --app BUNDLE-ID is missing"),
+        ("register --app a --user b", "option --device-token TOKEN is missing"),
+        ("register --app a --device-token 0a", "option --user USER or --user-file FILE is missing"),
+        (
+            "register --app a --user b --device-token 0a --registered-at now",
+            "option --registered-at: expected UNIX milliseconds or a time such as 2026-11-29T17:00:00Z, got 'now'"
+        ),
+        ("unregister --app a", "option --user USER or --user-file FILE is missing"),
+        (
+            "unregister --app a --user b --device-token 0a",
+            "options --device-token and --user are mutually exclusive"
+        ),
         ("rekey --config c --from x", "option --from: expected a key that an interrupted command printed, got 'x'"),
         ("migrate --config c --check --print", "options --check and --print are mutually exclusive"),
         (
@@ -77,6 +100,56 @@ import Testing
             command.continuation
                 == #"martlet registrations import --config 'a'\''b' --resume --registered-at 1748736000000 --json -- -f"#
         )
+    }
+
+    @Test func `The body of a command has the members of the options`() throws {
+        let command = try parse(
+            "register --user ann --app com.example.app --device-token 0A0B --kind liveactivity --scope a1 "
+                + "--environment sandbox --device-id d --platform ios --registered-at 1750000000000 --shared",
+            as: RegistrationsRegisterCommand.self)
+        let body = try command.options.body(of: "ann", id: UUIDValue(high: 0, low: 7), now: 1_750_000_000_001)
+        #expect(
+            String(decoding: body, as: UTF8.self)
+                == #"{"command":"register","id":"00000000-0000-0000-0000-000000000007","app":"com.example.app","#
+                + #""environment":"sandbox","kind":"liveactivity","scope":"a1","device_token":"0A0B","device_id":"d","#
+                + #""platform":"ios","user":"ann","registered_at":1750000000000,"shared":true}"#)
+    }
+
+    @Test(arguments: [
+        ("register --user ann --app a --device-token xyz", "device_token"),
+        ("register --user ann --app a --device-token 0a --kind controls", "which names the control of the kind"),
+        ("unregister --user ann --app a --kind voip", "kind is not allowed"),
+        ("unregister --device-token 0a --app a --device-id d", "device_id is not allowed"),
+    ])
+    func `An invalid command is not published`(line: String, words: String) throws {
+        let arguments = ["registrations"] + line.split(separator: " ").map(String.init)
+        let options =
+            line.hasPrefix("register")
+            ? try (Program.martlet.command(arguments) as RegistrationsRegisterCommand).options
+            : try (Program.martlet.command(arguments) as RegistrationsUnregisterCommand).options
+        let user = options.users == .none ? nil : "ann"
+        #expect {
+            _ = try options.body(of: user, id: UUIDValue(high: 0, low: 7), now: 1_750_000_000_000)
+        } throws: { error in
+            (error as? CommandViolation)?.sentence.contains(words) ?? false
+        }
+    }
+
+    @Test func `A reply has the exit code of its effect`() {
+        func reply(_ outcome: String, _ word: RegistrationCommand.Word) -> CommandReply {
+            CommandReply(Array(#"{"outcome":"\#(outcome)","message":"No."}"#.utf8), to: word, id: "7")
+        }
+        for outcome in ["stored", "unchanged", "moved"] {
+            #expect(reply(outcome, .register).exitCode == .success)
+            #expect(reply(outcome, .register).line == "\(outcome)  7")
+        }
+        for outcome in ["superseded", "ended", "invalid"] { #expect(reply(outcome, .register).exitCode == .failed) }
+        for outcome in ["ended", "unchanged", "not_found"] {
+            #expect(reply(outcome, .unregister).exitCode == .success)
+        }
+        #expect(reply("superseded", .unregister).line == "superseded  7: a newer registration remains")
+        #expect(reply("invalid", .register).line == "invalid  7: No.")
+        #expect(CommandReply([], to: .register, id: "7").exitCode == .failed)
     }
 
     @Test func `A file of users has one user per line`() {
