@@ -135,7 +135,8 @@ let package = Package(
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
-        library("ControlProtocol", ["Delivery", "APNSProtocol", "JSON", "Telemetry", "Text"]),
+        library(
+            "ControlProtocol", ["Delivery", "Registrations", "APNSProtocol", "JSON", "Crypto", "Telemetry", "Text"]),
         library(
             "Configuration",
             [

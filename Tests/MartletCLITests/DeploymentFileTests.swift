@@ -109,7 +109,8 @@ import YAML
 
     @Test func probesUseExistingCommands() throws {
         let routes = WorkerRoutes(
-            status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in })
+            status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in },
+            changeStore: { _, _ in })
         #expect(Set(routes.views.map(\.path)).isSuperset(of: ["/metrics", "/livez", "/status"]))
         let container = try Self.container().value
         // Probes use the control socket: clients of the admin port could delay an HTTP probe.

@@ -70,6 +70,11 @@ final class CommandStore {
     /// Removes and returns the commands that are not being written.
     func removeWaiting() -> [WaitingCommand] { queue.removeAll() }
 
+    /// Writes a batch that does not come from the queue.
+    func apply(_ batch: CommandBatch) { writer.apply(batch) }
+
+    func edit(_ page: EditPage) { writer.edit(page) }
+
     func delete(_ events: EventDeletion) { writer.delete(events) }
 
     func maintain(_ round: Maintenance) { writer.maintain(round) }

@@ -36,7 +36,7 @@ public final class RegistrationConsumer: @unchecked Sendable {
     private let consuming: BrokerConnection
     private let publishing: BrokerConnection
     private let writer: RegistrationWriter
-    private let intake: CommandIntake
+    let intake: CommandIntake
     private let maintenance: StoreMaintenance
     private var outages: BrokerOutageLog
 

@@ -6,8 +6,7 @@ import SQLite
 extension RegistrationsAccess {
     /// Reads a configuration.
     ///
-    /// - Parameter changesStore: Whether the command changes the store. false opens a SQLite store read-only, so that
-    ///   its worker may run meanwhile.
+    /// - Parameter changesStore: Whether the command changes the store. false opens a SQLite store read-only.
     /// - Throws: All mistakes in the configuration, or the missing section.
     init(_ configPath: String, changesStore: Bool) throws(ConfigurationError) {
         let configuration = try ConfigurationFile(configPath).worker()
@@ -20,11 +19,18 @@ extension RegistrationsAccess {
         self.init(
             configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax,
             environments: Dictionary(environments) { first, _ in first },
-            writer: { [password = settings.password] loop throws(StoreFault) in
-                try RegistrationStore(
-                    settings.store, password: { password }, keys: settings.keys,
-                    access: changesStore ? .readWrite : .readOnly
-                ).writer(on: loop)
+            writer: { [socket = configuration.admin.socketPath] loop throws(StoreFault) in
+                func writer(_ access: SQLiteFile.Access) throws(StoreFault) -> RegistrationWriter {
+                    try RegistrationStore(
+                        settings.store, password: { settings.password }, keys: settings.keys, access: access
+                    ).writer(on: loop)
+                }
+                guard changesStore, case .sqlite(let path) = settings.store else {
+                    return try writer(changesStore ? .readWrite : .readOnly)
+                }
+                return SQLiteCommandWriter(
+                    path: path, direct: try writer(.readWrite), reading: try writer(.readOnly), on: loop,
+                    addresses: { socket.map { [.socket($0)] } ?? WorkerAddress.all(named: nil) })
             })
     }
 

@@ -48,7 +48,7 @@ struct RegistrationsAccess: Sendable {
     func report(_ fault: StoreFault) -> ExitCode {
         let remedy =
             fault.errorClass == StoreSession.inUseClass
-            ? "; to register or erase users while a worker runs, publish commands to the registrations queue" : ""
+            ? "; if it is a worker, run this command as the user of the worker, who can reach its control socket" : ""
         let sentence = fault.sentence + remedy
         Terminal.error.line("martlet: \(CommandAdvice(configPath: configPath).completed(sentence))".printable)
         return fault.code == .unreachable ? .unreachable : .failed

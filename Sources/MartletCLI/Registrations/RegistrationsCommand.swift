@@ -8,7 +8,7 @@ import Text
 
 /// A command that uses the registration store of a configuration.
 protocol RegistrationsCommand: ConfiguredCommand {
-    /// Whether the command changes the store. A command that only reads a SQLite store may run beside its worker.
+    /// Whether the command changes the store. A command that only reads a SQLite store opens the file for reading.
     static var changesStore: Bool { get }
 
     var configPath: String { get }

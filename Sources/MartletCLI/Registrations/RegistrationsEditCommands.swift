@@ -11,7 +11,7 @@ struct RegistrationsUnsuspendCommand: RegistrationsCommand {
         discussion: """
             Three responses BadDeviceToken or DeviceTokenNotForTopic of APNs, each a day or more after the last, suspend
             a registration. Run this command after you have corrected the cause, such as a wrong environment or topic.
-            It deletes all suspicions of the app's registrations. Workers of a PostgreSQL store may run meanwhile.
+            It deletes all suspicions of the app's registrations. Workers may run meanwhile.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,
@@ -45,8 +45,8 @@ struct RegistrationsRekeyCommand: RegistrationsCommand {
         summary: "Encrypt registrations with the newest data key.",
         discussion: """
             First add a data key with `registrations keys --add`, copy the key file to all workers, and reload them.
-            Then run this command. Workers of a PostgreSQL store may run meanwhile. Afterwards, delete the old data key
-            from all copies of the file. The index key cannot be changed, since the store finds rows by its hashes.
+            Then run this command. Workers may run meanwhile. Afterwards, delete the old data key from all copies of the
+            file. The index key cannot be changed, since the store finds rows by its hashes.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,

@@ -12,7 +12,7 @@ struct RegistrationsEraseCommand: RegistrationsCommand {
             Print one line of JSON per user, with the erased registrations, as a record of the request. Device tokens
             are shortened unless --reveal is given. A keyed hash of the user remains. Registrations from before the
             erasure therefore have no effect, not even in a later import. A registration after the erasure is stored
-            again: delete the user at the producer first. Workers later publish an event for each erased registration.
+            again: delete the user at the producer first. Workers publish an event for each erased registration.
             Exports, backups and the producer's data are not changed.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)

@@ -18,7 +18,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
             Refused lines go to FILE.rejects, with line number and reason. The progress is in FILE.checkpoint; after an
             interruption or a failure, continue with --resume. A repeated import changes nothing. FILE may be - for
             standard input: rejects are then printed, and there is no checkpoint.
-            Workers later publish the events of the import, such as moved and replaced.
+            Workers publish the events of the import, such as moved and replaced.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,

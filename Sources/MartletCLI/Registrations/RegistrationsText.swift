@@ -14,7 +14,8 @@ enum RegistrationsText {
 
     /// Help about the single writer of a SQLite store.
     static let sqliteWriters = """
-        A SQLite store has one writer: stop its worker first, or publish commands to the registrations queue instead.
+        While a worker uses a SQLite store, the command sends its changes to the control socket of the worker: run it on
+        the machine and as the user of the worker.
         """
 
     private static let titles = [

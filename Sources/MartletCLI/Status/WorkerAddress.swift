@@ -33,10 +33,13 @@ enum WorkerAddress: Equatable, Sendable {
 
     /// Sends a request to the worker.
     ///
-    /// - Parameter query: names and values.
+    /// - Parameters:
+    ///   - query: names and values.
+    ///   - answerMillisecondsMax: timeout for the response.
     /// - Throws: the reason for a missing response.
     func request(
-        _ client: HTTPClient, _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String)] = []
+        _ client: HTTPClient, _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String)] = [],
+        body: [UInt8] = [], answerMillisecondsMax: Int = answerMillisecondsMax
     ) throws(HTTPError) -> HTTPResponse {
         var request: HTTPRequest
         switch self {
@@ -49,7 +52,8 @@ enum WorkerAddress: Equatable, Sendable {
         if !query.isEmpty {
             request.url.query = query.map { "\($0)=\(HTTPURL.encoded($1))" }.joined(separator: "&")
         }
-        request.limits.wholeMillisecondsMax = Self.answerMillisecondsMax
+        request.body = body
+        request.limits.wholeMillisecondsMax = answerMillisecondsMax
         return try client.send(request)
     }
 }

@@ -1,5 +1,6 @@
 import AdminHTTP
 import Configuration
+import ControlProtocol
 import EventLoop
 import Glibc
 import Telemetry
@@ -41,7 +42,9 @@ final class AdminEndpoint {
         let path = configuration.socketPath ?? ControlSocket.path(environment)
         do throws(TransportError) {
             if configuration.socketPath == nil { try ControlSocket.makeFolder(of: path) }
-            add(try AdminServer(loop: loop, socketPath: path) { table.serve($0) })
+            var limits = AdminConfiguration()
+            limits.bodyBytesMax = StoreChange.bytesMax
+            add(try AdminServer(loop: loop, socketPath: path, configuration: limits) { table.serve($0) })
             log.info(.adminListening, [.adminSocket: .string(path)])
         } catch {
             guard configuration.socketPath == nil else { throw Self.naming(error) }

@@ -109,11 +109,12 @@ extension WorkerRoutes {
     ///
     /// - Parameter phase: returns the phase of the worker.
     init(
-        _ status: StatusCollector, _ groups: LaneGroups, _ pauses: PauseControl,
+        _ status: StatusCollector, _ groups: LaneGroups, _ pauses: PauseControl, _ store: StoreControl,
         phase: @escaping () -> WorkerStatus.Phase
     ) {
         self.init(
             status: { status.collect(phase(), $0) }, stalledLanes: { groups.inForce.stalled },
-            metrics: { status.metrics($0) }, pause: { pauses.set($0, $1, $2) })
+            metrics: { status.metrics($0) }, pause: { pauses.set($0, $1, $2) },
+            changeStore: { store.perform($0, $1) })
     }
 }

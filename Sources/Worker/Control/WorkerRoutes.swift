@@ -14,6 +14,8 @@ struct WorkerRoutes {
     /// The pause of a scope; the end of the pause if the note is nil. The response is an error if the configuration
     /// does not contain the scope, or if a lane has not answered.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
+    /// The change of the worker's SQLite store that the body describes.
+    let changeStore: (_ body: [UInt8], @escaping @Sendable (AdminResponse) -> Void) -> Void
 
     /// The routes that the TCP port and the control socket serve.
     var views: [AdminRoute] {
@@ -48,7 +50,15 @@ struct WorkerRoutes {
                     let note = PauseNote(by: exchange.request.query("by"), reason: exchange.request.query("reason"))
                     pause(scope, isPaused ? note : nil) { exchange.answer($0) }
                 })
-        }
+        } + [
+            AdminRoute(
+                .post, "/registrations", "change the SQLite store of registrations",
+                later: { exchange throws(AdminError) in
+                    // Only the control loop uses the exchange.
+                    nonisolated(unsafe) let exchange = exchange
+                    changeStore(exchange.request.body) { exchange.answer($0) }
+                })
+        ]
     }
 
     private func live() -> AdminResponse {

@@ -1,4 +1,5 @@
 import Configuration
+import ControlProtocol
 import Delivery
 import EventLoop
 import RegistrationStores
@@ -61,6 +62,40 @@ final class RegistrationThread: @unchecked Sendable {
     func status(_ answer: @escaping @Sendable (RegistrationConsumer.Status) -> Void) {
         loop.post { [self] in
             if let consumer { answer(consumer.status) }
+        }
+    }
+
+    /// Performs a change that a command requests.
+    ///
+    /// - Parameter answer: called on the consumer's thread; not called if the thread has ended.
+    func perform(_ work: StoreChange.Work, _ answer: @escaping @Sendable (StoreChangeResponse) -> Void) {
+        loop.post { [self] in
+            guard let consumer else { return }
+            switch work {
+            case .apply([]):
+                let status = consumer.status
+                answer(
+                    status.isStoring
+                        ? .applied([])
+                        : .failed(StoreFault(.unreachable, status.reasons.last ?? "the store is not open yet")))
+            case .apply(let commands):
+                consumer.apply(commands) { result in
+                    switch result {
+                    case .success(let outcomes): answer(.applied(outcomes))
+                    case .failure(let fault): answer(.failed(fault))
+                    }
+                }
+            case .edit(let edit, let key):
+                consumer.edit(edit, after: key) { result in
+                    switch result {
+                    case .success(let page):
+                        answer(
+                            .edited(
+                                last: page.last, editedCount: page.editedCount, unreadableCount: page.unreadableCount))
+                    case .failure(let fault): answer(.failed(fault))
+                    }
+                }
+            }
         }
     }
 

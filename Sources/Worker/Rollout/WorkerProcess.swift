@@ -73,7 +73,8 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private func begin() {
         do throws(TransportError) {
             signals = try SignalSource(loop: loop, signals: Self.signals) { [self] in signalled($0) }
-            let routes = WorkerRoutes(status, groups, pauses) { [self] in rollout.phase }
+            let store = StoreControl(groups, on: loop)
+            let routes = WorkerRoutes(status, groups, pauses, store) { [self] in rollout.phase }
             endpoint = try AdminEndpoint(
                 groups.inForce.configuration.admin, routes, on: loop, metrics: environment.metrics,
                 log: environment.log)

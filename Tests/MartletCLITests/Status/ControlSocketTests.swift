@@ -115,7 +115,8 @@ import Threads
             var configuration = WorkerConfiguration.Admin()
             configuration.isEnabled = false
             let routes = WorkerRoutes(
-                status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in })
+                status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in },
+                changeStore: { _, _ in })
             _ = try AdminEndpoint(configuration, routes, on: loop, metrics: MetricsRegistry(), log: captured.log) {
                 $0 == "XDG_RUNTIME_DIR" ? folder : nil
             }

@@ -1,0 +1,157 @@
+import Crypto
+import JSON
+package import Registrations
+
+extension StoreChange {
+    private static let rekeyWord = "rekey"
+    private static let unsuspendWord = "unsuspend"
+    private static let limits = JSONLimits(bytesMax: bytesMax)
+
+    /// The change as JSON. A secret.
+    package var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("store", path)
+        switch work {
+        case .apply(let commands):
+            json.beginArray("commands")
+            for command in commands { json.raw(command.body(id: nil)) }
+            json.endArray()
+        case .edit(let edit, let key):
+            switch edit {
+            case .rekey: json.member("edit", Self.rekeyWord)
+            case .unsuspend(let app):
+                json.member("edit", Self.unsuspendWord)
+                json.member("app", app)
+            }
+            if let key { json.member("after", key.text) }
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Reads a change.
+    ///
+    /// - Parameter now: UNIX milliseconds.
+    /// - Throws: ``CommandViolation`` if the JSON is no change, or a command is invalid.
+    package init(json: [UInt8], now: Int64) throws(CommandViolation) {
+        guard let root = try? JSONDocument(json, limits: Self.limits).root, let path = root["store"]?.string else {
+            throw Self.malformed
+        }
+        self.path = path
+        guard let commands = root["commands"] else {
+            work = .edit(try Self.edit(root), after: try Self.key(root))
+            return
+        }
+        guard commands.kind == .array, commands.count <= CommandBatch.commandsMax else { throw Self.malformed }
+        var read: [RegistrationCommand] = []
+        for command in commands.elements {
+            // The id of a command is only for replies. An export omits it, too.
+            let received = try ReceivedCommand(
+                command.sourceBytes, messageID: UUIDValue(high: 0, low: 0), from: .import, now: now
+            ) { (_, named) throws(CommandViolation) in
+                guard let named else { throw Self.malformed }
+                return named
+            }
+            read.append(received.command)
+        }
+        work = .apply(read)
+    }
+
+    private static func edit(_ root: JSONValue) throws(CommandViolation) -> EditPage.Edit {
+        switch root["edit"]?.string {
+        case rekeyWord: return .rekey
+        case unsuspendWord:
+            guard let app = root["app"]?.string else { throw malformed }
+            return .unsuspend(app: app)
+        default: throw malformed
+        }
+    }
+
+    private static func key(_ root: JSONValue) throws(CommandViolation) -> Registration.Key? {
+        guard let text = root["after"]?.string else { return nil }
+        guard let key = Registration.Key(text) else { throw malformed }
+        return key
+    }
+
+    private static let malformed = CommandViolation(
+        .schema, "change", "The body is no change of a registration store.")
+}
+
+extension StoreChangeResponse {
+    /// Maximum size of a response as JSON, in bytes: the default limit of an HTTP response.
+    private static let bytesMax = 16 << 20
+
+    /// The response as JSON. A secret.
+    package var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        switch self {
+        case .applied(let outcomes):
+            json.beginArray("outcomes")
+            for outcome in outcomes {
+                json.beginObject()
+                json.member("outcome", outcome.reply.rawValue)
+                json.beginArray("events")
+                for event in outcome.events { event.write(to: &json) }
+                json.endArray()
+                json.endObject()
+            }
+            json.endArray()
+        case .edited(let last, let editedCount, let unreadableCount):
+            if let last { json.member("last", last.text) }
+            json.member("edited", editedCount)
+            json.member("unreadable", unreadableCount)
+        case .failed(let fault):
+            json.member("fault", fault.code.rawValue)
+            json.member("sentence", fault.sentence)
+            if let errorClass = fault.errorClass { json.member("error_class", errorClass) }
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Reads a response; nil if the JSON is no response.
+    package init?(json: [UInt8]) {
+        guard let root = try? JSONDocument(json, limits: JSONLimits(bytesMax: Self.bytesMax)).root else { return nil }
+        if let outcomes = root["outcomes"] {
+            var read: [CommandOutcome] = []
+            for outcome in outcomes.elements {
+                guard let reply = outcome["outcome"]?.string.flatMap({ RegistrationReply(rawValue: $0) }) else {
+                    return nil
+                }
+                let events = outcome["events"]?.elements.map { StoredEvent($0) } ?? []
+                guard events.allSatisfy({ $0 != nil }) else { return nil }
+                read.append(CommandOutcome(reply: reply, events: events.compactMap(\.self)))
+            }
+            self = .applied(read)
+        } else if let edited = root["edited"]?.int, let unreadable = root["unreadable"]?.int {
+            self = .edited(
+                last: root["last"]?.string.flatMap { Registration.Key($0) }, editedCount: edited,
+                unreadableCount: unreadable)
+        } else if let code = root["fault"]?.string.flatMap({ StoreFault.Code(rawValue: $0) }) {
+            self = .failed(
+                StoreFault(code, root["sentence"]?.string ?? "", errorClass: root["error_class"]?.string))
+        } else {
+            return nil
+        }
+    }
+}
+
+extension StoredEvent {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("id", id.description)
+        json.member("app", app)
+        json.key("body")
+        json.raw(body)
+        json.endObject()
+    }
+
+    fileprivate init?(_ value: JSONValue) {
+        guard let id = value["id"]?.string.flatMap({ UUIDValue($0) }), let app = value["app"]?.string,
+            let body = value["body"]?.sourceBytes
+        else { return nil }
+        self.init(id: id, app: app, body: Array(body), mayBeDuplicate: false)
+    }
+}

@@ -1,0 +1,32 @@
+package import Registrations
+
+/// A change of a SQLite store that a command requests from the worker that uses the file, because the file has one
+/// writer.
+package struct StoreChange: Sendable, Hashable {
+    package enum Work: Sendable, Hashable {
+        /// Commands to apply as one transaction; at most ``CommandBatch/commandsMax``. Without a command, the worker only
+        /// confirms that it writes to the file.
+        case apply([RegistrationCommand])
+        /// A page of registrations to edit. It begins after the key; nil for the first page.
+        case edit(EditPage.Edit, after: Registration.Key?)
+    }
+
+    /// Maximum size of a change as JSON, in bytes.
+    package static let bytesMax = (CommandBatch.commandsMax + 1) * ReceivedCommand.bytesMax
+
+    /// The path of the file.
+    package var path: String
+    package var work: Work
+
+    package init(path: String, _ work: Work) {
+        (self.path, self.work) = (path, work)
+    }
+}
+
+/// The response of a worker to a ``StoreChange``.
+package enum StoreChangeResponse: Sendable, Hashable {
+    /// The outcomes of the commands, in their order. The bodies of the events are secrets.
+    case applied([CommandOutcome])
+    case edited(last: Registration.Key?, editedCount: Int, unreadableCount: Int)
+    case failed(StoreFault)
+}

@@ -1,0 +1,72 @@
+public import Registrations
+
+/// Changes that an operator requests. They need no broker, and are applied beside the batches of the queue.
+extension RegistrationConsumer {
+    /// Applies commands as one transaction, and publishes their events. Call this on the loop's thread.
+    ///
+    /// - Parameter completed: Called on the loop's thread after the commit. The events may not be published yet.
+    public func apply(
+        _ commands: [RegistrationCommand], _ completed: @escaping (Result<[CommandOutcome], StoreFault>) -> Void
+    ) {
+        intake.store.apply(
+            OperatorBatch(commands, rules: intake.store.rules) { [intake] result in
+                if case .success(let outcomes) = result { intake.relay(outcomes.flatMap(\.events)) {} }
+                completed(result)
+            })
+    }
+
+    /// Edits a page of registrations. Call this on the loop's thread.
+    ///
+    /// - Parameter completed: Called on the loop's thread.
+    public func edit(
+        _ edit: EditPage.Edit, after key: Registration.Key?,
+        _ completed: @escaping (Result<EditedPage, StoreFault>) -> Void
+    ) {
+        intake.store.edit(OperatorEdit(edit, after: key, completed))
+    }
+
+    /// The outcome of a page.
+    public struct EditedPage: Sendable, Hashable {
+        /// The last key of the page; nil after the last page.
+        public var last: Registration.Key?
+        public var editedCount: Int
+        public var unreadableCount: Int
+    }
+}
+
+private final class OperatorBatch: CommandBatch {
+    private let ended: (Result<[CommandOutcome], StoreFault>) -> Void
+
+    init(
+        _ commands: [RegistrationCommand], rules: RegistrationRules,
+        _ ended: @escaping (Result<[CommandOutcome], StoreFault>) -> Void
+    ) {
+        self.ended = ended
+        super.init(commands, rules: rules)
+    }
+
+    override func completed(_ outcomes: [CommandOutcome]) { ended(.success(outcomes)) }
+
+    override func failed(_ fault: StoreFault) { ended(.failure(fault)) }
+}
+
+private final class OperatorEdit: EditPage {
+    private let ended: (Result<RegistrationConsumer.EditedPage, StoreFault>) -> Void
+
+    init(
+        _ edit: EditPage.Edit, after key: Registration.Key?,
+        _ ended: @escaping (Result<RegistrationConsumer.EditedPage, StoreFault>) -> Void
+    ) {
+        self.ended = ended
+        super.init(edit, after: key)
+    }
+
+    override func completed(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {
+        ended(
+            .success(
+                RegistrationConsumer.EditedPage(
+                    last: last, editedCount: editedCount, unreadableCount: unreadableCount)))
+    }
+
+    override func failed(_ fault: StoreFault) { ended(.failure(fault)) }
+}
