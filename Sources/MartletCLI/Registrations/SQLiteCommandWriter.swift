@@ -2,6 +2,7 @@ import Configuration
 import ControlProtocol
 import EventLoop
 import HTTPClient
+import JSON
 import RegistrationTools
 import Registrations
 import Threads
@@ -124,11 +125,19 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         do throws(HTTPError) {
             let answer = try worker.request(
                 HTTPClient(), .post, "registrations", body: change, answerMillisecondsMax: responseMillisecondsMax)
-            return StoreChangeResponse(json: answer.body) ?? .failed(unexpectedResponse)
+            guard !answer.isSuccess else {
+                return StoreChangeResponse(json: answer.body) ?? .failed(unexpectedResponse)
+            }
+            let reason = (try? JSONDocument(answer.body))?.root["error"]?.string ?? answer.text
+            // A worker that stops answers 503. Another worker, or the next start, may use the file.
+            return .failed(cannotChange(answer.status == 503 ? .unreachable : .refused, reason))
         } catch {
-            return .failed(
-                StoreFault(.unreachable, "cannot change the registration store through its worker: \(error.message)"))
+            return .failed(cannotChange(.unreachable, error.message))
         }
+    }
+
+    private static func cannotChange(_ code: StoreFault.Code, _ reason: String) -> StoreFault {
+        StoreFault(code, "cannot change the registration store through its worker: \(reason)")
     }
 
     private static let unexpectedResponse = StoreFault(

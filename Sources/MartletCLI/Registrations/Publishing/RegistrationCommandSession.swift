@@ -48,7 +48,8 @@ struct RegistrationCommandSession: Sendable {
         }
     }
 
-    /// Publishes each command after the reply to the previous one. Stops at the first command without a reply.
+    /// Publishes each command after the reply to the previous one. Stops at the first command without a reply, since the
+    /// next one would have none either.
     private func publish(_ messages: [OutgoingMessage], on loop: EventLoop) async throws(AMQPError) -> ExitCode {
         var configuration = PublisherConfiguration()
         configuration.publishTimeoutSeconds = options.timeoutSeconds
@@ -73,22 +74,9 @@ struct RegistrationCommandSession: Sendable {
                 worst = .worse(worst, report(outcome, of: message))
                 break
             }
-            switch await answer(replies, on: loop) {
-            case .reply(let body): worst = .worse(worst, show(body, to: message))
-            case .lost:
-                Terminal.error.line(
-                    "martlet: broker connection lost before the reply; run the command again: a repeated command changes "
-                        + "nothing")
-                worst = .worse(worst, .unreachable)
-            case .timedOut:
-                let queue = connector.names.registrationsQueue
-                Terminal.error.line(
-                    "martlet: no reply within \(options.timeoutSeconds) s; the command remains in \(queue) until a worker consumes it"
-                        .printable)
-                worst = .worse(worst, .timedOut)
-            }
-            // A command without a reply means that the next one would have none either.
-            if worst == .unreachable || worst == .timedOut { break }
+            let answer = await answer(replies, on: loop)
+            worst = .worse(worst, report(answer, to: message))
+            guard case .reply = answer else { break }
         }
         await publisher.close()
         return worst
@@ -101,11 +89,24 @@ struct RegistrationCommandSession: Sendable {
         return await replies.answer(withinSeconds: options.timeoutSeconds)
     }
 
-    private func show(_ body: [UInt8], to message: OutgoingMessage) -> ExitCode {
-        let reply = CommandReply(body, to: options.word, id: message.messageID)
-        let terminal = reply.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
-        terminal.line(options.isJSON ? reply.json : reply.line)
-        return reply.exitCode
+    /// Prints a reply, or why there is none. Returns the exit code.
+    private func report(_ answer: ReplyWait.Answer, to message: OutgoingMessage) -> ExitCode {
+        switch answer {
+        case .reply(let body):
+            let reply = CommandReply(body, to: options.word, id: message.messageID)
+            let terminal = reply.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
+            terminal.line(options.isJSON ? reply.json : reply.line)
+            return reply.exitCode
+        case .lost:
+            Terminal.error.line(
+                "martlet: broker connection lost before the reply; run the command again: a repeated command changes "
+                    + "nothing")
+            return .unreachable
+        case .timedOut:
+            let place = "the command remains in \(connector.names.registrationsQueue) until a worker consumes it"
+            Terminal.error.line("martlet: no reply within \(options.timeoutSeconds) s; \(place)".printable)
+            return .timedOut
+        }
     }
 
     /// Prints why a command was not published. Returns the exit code.
