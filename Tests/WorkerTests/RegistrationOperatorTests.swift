@@ -7,115 +7,125 @@ import Testing
 
 /// Commands of operators beside a worker that uses an SQLite store.
 @Suite(.timeLimit(.minutes(10))) struct RegistrationOperatorTests {
-    private static let prefix = "operated"
-
     private struct Run {
         let status: ChildExit.Status
         let output: [String]
         let errors: [String]
     }
 
-    private let stage: Stage
-    private let configuration: String
+    /// A worker with an SQLite store, and the commands beside it.
+    private struct StoreHarness {
+        let stage: Stage
+        private let prefix: String
 
-    init() async throws {
-        stage = try await Stage(prefix: Self.prefix)
-        configuration = stage.directory.file("martlet.yaml")
-        let keys = try stage.directory.write(
-            "keys.json", String(decoding: RegistrationKeys.generatedFile(), as: UTF8.self))
-        try #require(chmod(keys, 0o640) == 0)
-    }
+        /// - Parameter prefix: The prefix of the topology's names, different for each test.
+        init(_ prefix: String) async throws {
+            self.prefix = prefix
+            stage = try await Stage(prefix: prefix)
+            let keys = try stage.directory.write(
+                "keys.json", String(decoding: RegistrationKeys.generatedFile(), as: UTF8.self))
+            try #require(chmod(keys, 0o640) == 0)
+        }
 
-    private var section: String {
-        """
-        admin: {enabled: false, socket: "\(stage.directory.file("control.sock"))"}
-        registrations:
-          store: sqlite:\(stage.directory.file("registrations.db"))
-          keys_file: keys.json
-        """
-    }
+        func worker() async throws -> ChildProcess {
+            try await stage.worker(
+                section: """
+                    admin: {enabled: false, socket: "\(stage.directory.file("control.sock"))"}
+                    registrations:
+                      store: sqlite:\(stage.directory.file("registrations.db"))
+                      keys_file: keys.json
+                    """)
+        }
 
-    /// Runs a command of `martlet registrations`.
-    ///
-    /// - Parameter url: The broker's URL; nil for the configuration of the worker.
-    private func run(_ line: String, at url: String? = nil) async throws -> Run {
-        let words = line.split(separator: " ").map(String.init)
-        let place = url.map { ["--url", $0, "--prefix", Self.prefix] } ?? ["--config", configuration]
-        let result = try await ChildProcess.run(
-            [Products.executable("martlet"), "registrations", words[0]] + place + words.dropFirst())
-        return Run(status: result.exit.status, output: result.output, errors: result.errors)
+        /// Runs a command of `martlet registrations`.
+        ///
+        /// - Parameter url: The broker's URL; nil for the configuration of the worker.
+        func run(_ line: String, at url: String? = nil) async throws -> Run {
+            let words = line.split(separator: " ").map(String.init)
+            let place =
+                url.map { ["--url", $0, "--prefix", prefix] } ?? ["--config", stage.directory.file("martlet.yaml")]
+            let result = try await ChildProcess.run(
+                [Products.executable("martlet"), "registrations", words[0]] + place + words.dropFirst())
+            return Run(status: result.exit.status, output: result.output, errors: result.errors)
+        }
     }
 
     /// A registrar may write to the exchange of commands, and has no other permission.
     @Test func `Devices are registered and unregistered with the permissions of a registrar`() async throws {
-        let worker = try await stage.worker(section: section)
-        try await stage.broker.rabbitmqctl("add_user", "registrar", "word")
-        try await stage.broker.rabbitmqctl("set_permissions", "registrar", "^$", #"^operated\.registrations$"#, "^$")
-        let url = stage.broker.url.replacing("guest:guest", with: "registrar:word")
+        let harness = try await StoreHarness("registered-by-hand")
+        let worker = try await harness.worker()
+        try await harness.stage.broker.rabbitmqctl("add_user", "registrar", "word")
+        try await harness.stage.broker.rabbitmqctl(
+            "set_permissions", "registrar", "^$", #"^registered-by-hand\.registrations$"#, "^$")
+        let url = harness.stage.broker.url.replacing("guest:guest", with: "registrar:word")
 
         let device = "--app com.example.app --device-token 0a01"
-        let first = try await run("register --user ann \(device)", at: url)
+        let first = try await harness.run("register --user ann \(device)", at: url)
         #expect(first.status == .exited(0) && first.output[0].hasPrefix("stored  "), "\(first)")
-        let moved = try await run("register --user bob \(device) --json", at: url)
+        let moved = try await harness.run("register --user bob \(device) --json", at: url)
         let reply = try JSONDocument(#require(moved.output.first)).root
         #expect(moved.status == .exited(0) && reply["outcome"]?.string == "moved")
         #expect(reply["command"]?.string == "register" && reply["app"]?.string == "com.example.app")
         let past = try EpollLoop().now.unixMilliseconds - 3_600_000
-        let late = try await run("register --user ann \(device) --registered-at \(past)", at: url)
+        let late = try await harness.run("register --user ann \(device) --registered-at \(past)", at: url)
         #expect(late.status == .exited(1) && late.output.isEmpty)
         #expect(late.errors.last?.hasPrefix("superseded  ") == true, "\(late)")
-        let unknown = try await run("register --user ann --app com.example.other --device-token 0a02", at: url)
+        let unknown = try await harness.run(
+            "register --user ann --app com.example.other --device-token 0a02", at: url)
         #expect(unknown.status == .exited(1))
         #expect(unknown.errors.last?.contains("The app is not configured here") == true, "\(unknown)")
 
-        let end = try await run("unregister --app com.example.app --user bob", at: url)
+        let end = try await harness.run("unregister --app com.example.app --user bob", at: url)
         #expect(end.status == .exited(0) && end.output[0].hasPrefix("ended  "), "\(end)")
-        let nothing = try await run("unregister --app com.example.app --user cid", at: url)
+        let nothing = try await harness.run("unregister --app com.example.app --user cid", at: url)
         #expect(nothing.status == .exited(0) && nothing.output[0].hasPrefix("not_found  "), "\(nothing)")
         worker.send(signal: SIGTERM)
         #expect(try await worker.exit().status == .exited(0))
-        try await stage.end()
+        try await harness.stage.end()
     }
 
     @Test func `Operators change the store beside its worker`() async throws {
-        let worker = try await stage.worker(section: section)
-        for (user, token) in [("ann", "0a01"), ("ann", "0a02"), ("bob", "0b01")] {
-            let stored = try await run("register --app com.example.app --user \(user) --device-token \(token)")
+        let harness = try await StoreHarness("operated")
+        let worker = try await harness.worker()
+        for (user, token) in [("zoe4711", "0a01"), ("zoe4711", "0a02"), ("bob", "0b01")] {
+            let stored = try await harness.run(
+                "register --app com.example.app --user \(user) --device-token \(token)")
             #expect(stored.status == .exited(0), "\(stored)")
         }
         // The record lists each erased registration, and the worker publishes its event at once.
-        let erased = try await run("erase --user ann --yes --reveal")
+        let erased = try await harness.run("erase --user zoe4711 --yes --reveal")
         #expect(erased.status == .exited(0), "\(erased)")
         let record = try JSONDocument(#require(erased.output.first)).root
-        #expect(record["outcome"]?.string == "ended" && record["user"]?.string == "ann")
+        #expect(record["outcome"]?.string == "ended" && record["user"]?.string == "zoe4711")
         let tokens = record["registrations"]?.elements.compactMap { $0["device_token"]?.string } ?? []
         #expect(tokens.sorted() == ["0a01", "0a02"])
-        let events = try await stage.results(count: 2)
+        let events = try await harness.stage.results(count: 2)
         #expect(events.allSatisfy { $0.contains(#""event":"erased""#) }, "\(events)")
 
-        let file = try stage.directory.write(
+        let file = try harness.stage.directory.write(
             "users.csv",
             "user,app,device_token,registered_at\n"
-                + (0..<600).map { "user\($0),com.example.app,\(10_000 + $0),1750000000000\n" }.joined())
-        let load = try await run("import \(file)")
+                + (0..<600).map { "user\($0),com.example.app,\(100_000 + $0),1750000000000\n" }.joined())
+        let load = try await harness.run("import \(file)")
         #expect(load.status == .exited(0) && load.output == ["600 stored"], "\(load)")
         let keys = try await ChildProcess.run([
-            Products.executable("martlet"), "registrations", "keys", "--add", stage.directory.file("keys.json"),
+            Products.executable("martlet"), "registrations", "keys", "--add",
+            harness.stage.directory.file("keys.json"),
         ])
         #expect(keys.exit.status == .exited(0))
         _ = try await worker.errors.line { $0.contains(#""event":"configuration.lanes_left""#) }
-        let rekey = try await run("rekey")
+        let rekey = try await harness.run("rekey")
         #expect(rekey.status == .exited(0) && rekey.output == ["rekeyed 601"], "\(rekey)")
-        let unsuspend = try await run("unsuspend --app com.example.app")
+        let unsuspend = try await harness.run("unsuspend --app com.example.app")
         #expect(unsuspend.status == .exited(0) && unsuspend.output == ["unsuspended 0"], "\(unsuspend)")
-        #expect(try await run("count --by app").output.last == "601 registrations, 0 suspended")
+        #expect(try await harness.run("count --by app").output.last == "601 registrations, 0 suspended")
 
         worker.send(signal: SIGTERM)
         #expect(try await worker.exit().status == .exited(0))
         let log = await worker.errors.allLines().joined()
-        #expect(!log.contains("ann") && !log.contains("user5"))
+        #expect(!log.contains("zoe4711") && !log.contains("user5"))
         // Without a worker, the command changes the file itself.
-        #expect(try await run("erase --user bob --yes").status == .exited(0))
-        try await stage.end()
+        #expect(try await harness.run("erase --user bob --yes").status == .exited(0))
+        try await harness.stage.end()
     }
 }
