@@ -104,6 +104,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
 
     override func maintain(_ maintenance: Maintenance) { direct.maintain(maintenance) }
 
+    /// Closes the file. Does not wait for the response of a worker.
     override func close() async {
         let last = state
         state = .closed

@@ -2,6 +2,7 @@ import CommandKit
 import Crypto
 import PostgreSQL
 import Registrations
+import TestKit
 import Testing
 
 @testable import MartletCLI
@@ -150,6 +151,19 @@ import Testing
         #expect(reply("superseded", .unregister).line == "superseded  7: a newer registration remains")
         #expect(reply("invalid", .register).line == "invalid  7: No.")
         #expect(CommandReply([], to: .register, id: "7").exitCode == .failed)
+    }
+
+    @Test func `A wait for a reply ends when its channel is lost, or in time`() async throws {
+        try await onEpollLoop { loop in
+            let replies = ReplyWait(on: loop)
+            // The loss of a channel without an expected reply has no effect.
+            replies.channelLost()
+            replies.expect("one")
+            replies.channelLost()
+            #expect(await replies.answer(withinSeconds: 60) == .lost)
+            replies.expect("two")
+            #expect(await replies.answer(withinSeconds: 0) == .timedOut)
+        }
     }
 
     @Test func `A file of users has one user per line`() {

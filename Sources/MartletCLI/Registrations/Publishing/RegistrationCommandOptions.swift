@@ -18,6 +18,8 @@ struct RegistrationCommandOptions: Equatable, Sendable {
     let broker: BrokerOptions
     /// The users. Each user has a command of its own. `none` if the command names a token instead.
     let users: UserChoice
+    /// The bundle ID.
+    let app: String
     private let texts: [String: String]
     /// UNIX milliseconds; nil for the time of the publish.
     let registeredAt: Int64?
@@ -34,6 +36,7 @@ struct RegistrationCommandOptions: Equatable, Sendable {
         self.word = word
         broker = try BrokerOptions(parsed)
         users = try UserChoice(parsed, isRequired: requiresUser)
+        app = parsed.required("app")
         texts = Dictionary(
             uniqueKeysWithValues: Self.textMembers.compactMap { member in
                 parsed.options[member.replacing("_", with: "-")].map { (member, $0) }
@@ -53,8 +56,6 @@ struct RegistrationCommandOptions: Equatable, Sendable {
         }
         return time
     }
-
-    var app: String? { texts["app"] }
 
     /// Returns the body of the command for a user. A secret.
     ///

@@ -38,7 +38,7 @@ struct RegistrationCommandSession: Sendable {
         try users.map { user in
             let id = try UUIDValue.random()
             var message = OutgoingMessage(
-                exchange: exchange, routingKey: "registration.\(options.app ?? "-")",
+                exchange: exchange, routingKey: "registration.\(options.app)",
                 body: try options.body(of: user, id: id, now: now.unixMilliseconds), messageID: id.description,
                 correlationID: id.description)
             message.replyTo = Publisher.directReplyTo
