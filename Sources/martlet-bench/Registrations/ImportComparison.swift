@@ -8,7 +8,7 @@ struct ImportComparison {
     let options: RegistrationsOptions
     let stores: BenchStores
 
-    /// Fills both stores. The last import of each sample remains.
+    /// Fills both stores. The rows of the last sample remain.
     ///
     /// - Parameter configurations: The configurations with the stores in PostgreSQL and SQLite.
     func run(

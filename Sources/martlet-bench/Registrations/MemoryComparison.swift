@@ -2,21 +2,27 @@ import TestKit
 
 /// The memory and the libraries of workers with and without registrations, after the same number of requests.
 struct MemoryComparison {
-    private static let requests = 5000
+    private static let requestsMax = 5000
     private static let secondsMax = 300
     private static let libraries = ["libpq.so", "libsqlite3.so"]
     private static let without = "without"
 
+    let options: RegistrationsOptions
     private var rows: [(name: String, megabytes: Double, libraries: Int)] = []
+
+    init(_ options: RegistrationsOptions) {
+        self.options = options
+    }
 
     /// Measures a worker.
     ///
     /// - Parameter store: The name of the store; nil for a worker without registrations.
     mutating func measure(_ store: String?, _ fixture: WorkerFixture, round: Int) async throws {
-        let users = store == nil ? nil : UserGroup.single
-        try await fixture.refill(Self.requests, BenchMessage(round: round, users: users))
+        let users = store == nil ? nil : UserGroup.single(pairs: options.users)
+        let requests = min(options.messages, Self.requestsMax)
+        try await fixture.refill(requests, BenchMessage(round: round, users: users))
         let worker = try await fixture.worker()
-        try await fixture.awaitResults(Self.requests, of: worker, secondsMax: Self.secondsMax)
+        try await fixture.awaitResults(requests, of: worker, secondsMax: Self.secondsMax)
         let maps = try Files.lines(of: "/proc/\(worker.pid)/maps")
         let libraries = Self.libraries.count { library in maps.contains { $0.contains("/\(library)") } }
         rows.append((store ?? Self.without, Double(worker.residentBytes) / 1e6, libraries))

@@ -8,11 +8,12 @@ struct PushComparison {
         case user
         case octet
 
-        var users: UserGroup? {
+        /// - Parameter pairs: The number of users with two devices.
+        func users(pairs: Int) -> UserGroup? {
             switch self {
             case .token: nil
-            case .user: .single
-            case .octet: .octet
+            case .user: .single(pairs: pairs)
+            case .octet: .octet(pairs: pairs)
             }
         }
     }
@@ -49,7 +50,7 @@ struct PushComparison {
     }
 
     private mutating func measure(_ target: Target) async throws -> Measurement {
-        let devices = target.users?.devices ?? 1
+        let devices = target.users(pairs: options.users)?.devices ?? 1
         var work = EndToEndOptions()
         work.messages = options.messages / devices
         work.warmUp = work.messages / Self.warmUpShare
@@ -73,7 +74,7 @@ struct PushComparison {
 
     private mutating func nextMessage(to target: Target) -> BenchMessage {
         rounds += 1
-        return BenchMessage(round: rounds, users: target.users)
+        return BenchMessage(round: rounds, users: target.users(pairs: options.users))
     }
 
     private func log(_ sample: Int, _ target: Target, _ figures: [Figure]) {
@@ -88,7 +89,7 @@ struct PushComparison {
         report.sections.append(section)
         guard hasGoals else { return }
         let (token, user) = (median(.token), median(.user))
-        let perDevice = median(.octet).processorMicroseconds / Double(UserGroup.octet.devices)
+        let perDevice = median(.octet).processorMicroseconds / Double(UserGroup.octet(pairs: options.users).devices)
         report.goals += [
             Goal(
                 "3. push to a user, times the CPU of a push to a token",

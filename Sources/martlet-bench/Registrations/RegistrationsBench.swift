@@ -31,7 +31,7 @@ struct RegistrationsBench {
             PushComparison(options, "SQLite", sqlite, hasGoals: false),
         ]
         for store in pushes.indices { try await pushes[store].measureRates() }
-        var memory = MemoryComparison()
+        var memory = MemoryComparison(options)
         let workers = [(nil, plain), ("PostgreSQL", postgresql), ("SQLite", sqlite)]
         for (number, worker) in workers.enumerated() {
             try await memory.measure(worker.0, worker.1, round: Self.memoryRound + number)

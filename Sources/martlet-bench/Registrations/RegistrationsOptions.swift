@@ -26,12 +26,12 @@ struct RegistrationsOptions {
         users = try parsed.integer("users", in: Self.usersMin...Self.usersMax) ?? users
         seconds = try parsed.integer("seconds", upTo: Self.secondsMax) ?? seconds
         samples = try parsed.integer("samples", upTo: 1000) ?? samples
-        messages = try parsed.integer("messages", in: 100...1_000_000) ?? messages
+        messages = try parsed.integer("messages", in: 1000...1_000_000) ?? messages
         wantsJSON = parsed.has("json")
     }
 
     /// All users of a store.
-    var groups: [UserGroup] { [.pairs(users), .single, .octet] }
+    var groups: [UserGroup] { [.pairs(users), .single(pairs: users), .octet(pairs: users)] }
 
     var description: String {
         """

@@ -51,7 +51,7 @@ class StoreLoad {
     }
 }
 
-/// The connection of a reader or writer. Loop-bound.
+/// The wait for the connection of a reader or writer. Loop-bound.
 final class StoreOpening {
     private var continuation: UnsafeContinuation<StoreFault?, Never>?
 
