@@ -1,11 +1,10 @@
 import APNSProtocol
 import ControlProtocol
 import Crypto
-import JSON
 import Registrations
 import Testing
 
-/// Changes of a store on their way from a command to a worker, and the responses.
+/// The JSON of changes of a store and of the responses.
 @Suite struct StoreChangeTests {
     private static let now: Int64 = 1_750_000_000_000
     private static let key = Registration.Key(

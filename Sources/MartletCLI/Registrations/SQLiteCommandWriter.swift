@@ -1,4 +1,3 @@
-import Configuration
 import ControlProtocol
 import EventLoop
 import HTTPClient

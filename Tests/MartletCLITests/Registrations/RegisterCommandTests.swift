@@ -1,7 +1,4 @@
 import AMQP
-import BrokerTopology
-import Configuration
-import Crypto
 import JSON
 import TestKit
 import Testing

@@ -2,7 +2,6 @@ import APNSProtocol
 import CommandKit
 import Configuration
 import Registrations
-import Text
 
 /// A command that publishes registration commands, and waits for the replies of workers.
 protocol RegistrationsPublishCommand: ConfiguredCommand {
