@@ -31,8 +31,7 @@ struct FanoutMessages {
             if message.properties.type == "push.fanout.v1" {
                 reportedDevices[id, default: []].insert(json["devices"]?.int ?? -1)
             } else if let request = json["request_id"]?.string {
-                var child =
-                    children[request]?[id] ?? Child(token: json["device_token"]?.string ?? "-")
+                var child = children[request]?[id] ?? Child(token: json["device_token"]?.string ?? "-")
                 child.results.append(ReportedResult(json))
                 child.isOnlyDevice = child.isOnlyDevice || json["devices"]?.int == 1
                 children[request, default: [:]][id] = child

@@ -45,27 +45,28 @@ extension StoreSystemTests {
             async let published = fixture.testClient.publish(
                 zip(samples, requests).flatMap { [$0.message(to: fixture.prefix), $1.message(to: fixture.prefix)] },
                 perSecond: perSecond)
-            func wait(until outage: Int) async throws {
-                try await Task.sleep(until: begin + interval * outage)
+            func waitForIntervals(_ count: Int) async throws {
+                try await Task.sleep(until: begin + interval * count)
             }
-            try await wait(until: 1)
+            try await waitForIntervals(1)
             try await primary.kill()
             await fixture.testClient.sleep(for: outage)
             try await primary.start()
-            try await wait(until: 2)
+            try await waitForIntervals(2)
             try await primary.restart()
-            try await wait(until: 3)
+            try await waitForIntervals(3)
             await primary.pause()
             await fixture.testClient.sleep(for: outage)
             await primary.resume()
-            try await wait(until: 4)
+            try await waitForIntervals(4)
             try await primary.kill()
             await fixture.testClient.sleep(for: outage)
             try await standby.promote()
             let times = try await published.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
 
-            let results = try await fixture.results(of: samples)
-            try await fixture.fanoutMessages(about: requests)
+            let limit = Duration.seconds(LongForm.pick(600, short: 180))
+            let results = try await fixture.results(of: samples, within: limit)
+            try await fixture.fanoutMessages(about: requests, within: limit)
             for event in ["breaker.opened", "breaker.closed"] {
                 #expect(try worker.logged.count { $0.root["event"]?.string == event } >= 2, "\(event)")
             }
