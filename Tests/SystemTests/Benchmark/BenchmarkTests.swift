@@ -140,7 +140,7 @@ extension BenchmarkTests {
                 [
                     Products.executable("martlet-bench"), "registrations", "--quick", "--users", "600", "--messages",
                     "2000", "--json",
-                ], within: 2 * TestTimeout.duration)
+                ], within: TestTimeout.duration * 2)
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root
             #expect(report["registrations"]?.int == 2280)
