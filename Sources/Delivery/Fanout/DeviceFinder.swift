@@ -92,7 +92,7 @@ final class DeviceFinder {
     func failed(_ batch: LookupBatch, _ fault: StoreFault) {
         searches.endLookup()
         counters.failed(fault)
-        update(breaker.lookupFailed(completed(fault), loop.now.monotonic))
+        update(breaker.lookupFailed(completingRemedy(of: fault), loop.now.monotonic))
         if let reason = breaker.holdReason {
             for entry in batch.entries { entry.search.held(reason) }
         } else {
@@ -114,7 +114,7 @@ extension DeviceFinder {
     /// The route of the breaker in logs and in the status.
     static let route = "store"
 
-    private func completed(_ fault: StoreFault) -> StoreFault {
+    private func completingRemedy(of fault: StoreFault) -> StoreFault {
         StoreFault(fault.code, completeRemedy(fault.sentence), errorClass: fault.errorClass)
     }
 
@@ -122,7 +122,7 @@ extension DeviceFinder {
         let now = loop.now.monotonic
         if let fault {
             counters.failed(fault)
-            update(breaker.disconnected(completed(fault), now))
+            update(breaker.disconnected(completingRemedy(of: fault), now))
         } else {
             breaker.connected(now)
             update(nil)
@@ -133,7 +133,7 @@ extension DeviceFinder {
 
     func probeFailed(_ fault: StoreFault) {
         counters.failed(fault)
-        breaker.probeFailed(completed(fault), loop.now.monotonic)
+        breaker.probeFailed(completingRemedy(of: fault), loop.now.monotonic)
         update(nil)
     }
 
