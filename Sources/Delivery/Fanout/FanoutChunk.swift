@@ -93,9 +93,11 @@ struct FanoutChunk {
         return children.last?.device.key.token == token ? children.count - 1 : nil
     }
 
-    /// Of two registrations of a token, at least one is shared.
+    /// Returns whether an earlier chunk may have a child for a device of the next user. Of two registrations of a token,
+    /// at least one is shared. An earlier chunk can end within the devices of its first user.
     private func mayRepeat(_ device: FoundDevice) -> Bool {
-        start.user > 0 && (device.isShared || start.sharedTokens.mayContain(device.key.token))
+        start.deviceCount > 0 && end.user > 0
+            && (device.isShared || start.sharedTokens.mayContain(device.key.token))
     }
 }
 

@@ -96,6 +96,16 @@ import Testing
         #expect(second.children.map(\.mayRepeat) == [true, false])
     }
 
+    @Test func `A second child is marked if the first chunk ended within the devices of the first user`() {
+        var first = chunk(users: 2, childBytes: FanoutChunk.bytesMax / 2)
+        first.append(Self.devices(1..<4))
+        #expect(first.end.user == 0 && first.children.count == 2)
+        var second = chunk(from: first.end, users: 2)
+        second.append(Self.devices(1..<4))
+        second.append([Self.device(1, slot: 2)])
+        #expect(second.children.map(\.mayRepeat) == [false, true])
+    }
+
     @Test func `Large children make a small chunk`() {
         var chunk = chunk(users: 1, childBytes: FanoutChunk.bytesMax / 3)
         chunk.append(Self.devices(0..<10))
