@@ -6,7 +6,9 @@ import Testing
     @Test(
         arguments: [
             ("08006", .unreachable), ("57P01", .unreachable), ("57014", .unreachable), ("28P01", .refused),
-            ("28000", .refused), ("42P01", .schema), ("42501", .schema), ("3D000", .schema), ("53100", .full),
+            ("28000", .refused), ("42P01", .schema), ("42501", .privilegeMissing),
+            ("3D000", .databaseMissing), ("3F000", .schema), ("0P000", .refused), ("26000", .sharedSession),
+            ("42P05", .sharedSession), ("53100", .full),
             ("53300", .full), ("22012", .data), ("23505", .data), ("40001", .retry), ("40P01", .retry),
             ("40003", .other), ("25006", .readOnly), ("25P02", .other), ("55P03", .lockTimeout), ("55000", .other),
             ("0A000", .stalePlan), ("XX000", .other),

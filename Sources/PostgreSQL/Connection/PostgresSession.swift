@@ -289,7 +289,9 @@ final class PostgresSession: ByteStreamHandler {
         case .stalePlan: owner.handle(.planOutdated)
         // The server became a standby, or its settings now refuse writes: another host may accept them.
         case .readOnly where configuration.requiresWrites: fail(error)
-        case .unreachable, .refused, .schema, .full, .data, .retry, .readOnly, .lockTimeout, .other: break
+        case .unreachable, .refused, .databaseMissing, .privilegeMissing, .schema, .sharedSession, .full, .data, .retry,
+            .readOnly, .lockTimeout, .other:
+            break
         }
     }
 }

@@ -74,7 +74,7 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
     public var isRetriable: Bool {
         switch outcome {
         case .unreachable, .full, .retry, .readOnly, .lockTimeout, .stalePlan: true
-        case .refused, .schema, .data, .other: false
+        case .refused, .databaseMissing, .privilegeMissing, .schema, .sharedSession, .data, .other: false
         }
     }
 
@@ -91,8 +91,11 @@ extension SQLState {
     fileprivate var meaning: String {
         switch outcome {
         case .unreachable: "server not available, or statement canceled"
-        case .refused: "login refused (user, password or pg_hba.conf)"
-        case .schema: "database, table, column or privilege missing"
+        case .refused: "login refused"
+        case .databaseMissing: "database missing"
+        case .privilegeMissing: "privilege missing"
+        case .schema: "schema, table or column missing"
+        case .sharedSession: "prepared statement unknown to the session"
         case .full: "disk, memory or connections of the server exhausted"
         case .data: "values refused"
         case .retry: "transaction conflicted with another transaction"

@@ -6,11 +6,18 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     public enum Outcome: Sendable, Hashable, CaseIterable {
         /// The server is unavailable, or canceled the statement (classes 08 and 57). Repeat later.
         case unreachable
-        /// The server refused the login (class 28). An operator must correct it.
+        /// The server refused the login, or a role does not exist (classes 28 and 0P). An operator must correct it.
         case refused
-        /// A database, table, column or privilege is missing (classes 42 and 3D). A migration or an operator must add
-        /// it.
+        /// The database is missing (class 3D). An operator must create it, or correct its name.
+        case databaseMissing
+        /// The role lacks a privilege (42501). An operator must grant it.
+        case privilegeMissing
+        /// A schema, table or column is missing or has another type (classes 42 and 3F). A migration or an operator
+        /// must add it.
         case schema
+        /// A prepared statement is unknown (26000) or exists already (42P05). A pooler has given the session to another
+        /// client.
+        case sharedSession
         /// The server's disk, memory or connections are exhausted (class 53).
         case full
         /// The server refused the values (classes 22 and 23).
@@ -64,13 +71,16 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
         case "25006": return .readOnly
         case "40001", "40P01": return .retry
         case "55P03": return .lockTimeout
+        case "42501": return .privilegeMissing
+        case "26000", "42P05": return .sharedSession
         default: break
         }
         switch classText {
         case "08", "57": return .unreachable
         case "22", "23": return .data
-        case "28": return .refused
-        case "3D", "42": return .schema
+        case "0P", "28": return .refused
+        case "3D": return .databaseMissing
+        case "3F", "42": return .schema
         case "53": return .full
         default: return .other
         }

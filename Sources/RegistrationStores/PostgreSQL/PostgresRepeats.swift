@@ -13,7 +13,9 @@ struct PostgresRepeats {
         switch error.outcome {
         case .retry, .stalePlan: return next()
         case .data: return error.state == Self.uniqueViolation && next()
-        case .unreachable, .refused, .schema, .full, .readOnly, .lockTimeout, .other: return false
+        case .unreachable, .refused, .databaseMissing, .privilegeMissing, .schema, .sharedSession, .full, .readOnly,
+            .lockTimeout, .other:
+            return false
         }
     }
 

@@ -12,7 +12,8 @@ import Testing
             ("08006", .unreachable), ("57014", .unreachable), ("57P03", .unreachable), ("25006", .unreachable),
             ("55P03", .unreachable), ("40001", .unreachable), ("XX000", .unreachable), ("28P01", .refused),
             ("28000", .refused), ("53100", .refused), ("53200", .refused), ("53300", .refused), ("42P01", .schema),
-            ("42703", .schema), ("42501", .schema), ("3D000", .schema), ("22003", .data), ("23502", .data),
+            ("42703", .schema), ("42501", .schema), ("3D000", .schema), ("3F000", .schema), ("0P000", .refused),
+            ("26000", .refused), ("42P05", .refused), ("22003", .data), ("23502", .data),
         ] as [(String, StoreFault.Code)])
     func `Each SQLSTATE has a code, its class, and a remedy`(state: String, code: StoreFault.Code) throws {
         let fault = StoreFault(PostgresError(try #require(SQLState(state))))
@@ -40,9 +41,17 @@ import Testing
         #expect(StoreFault(PostgresError(.unavailable, message)) == StoreFault(.refused, message))
     }
 
-    @Test func `A schema fault names the command that migrates`() throws {
-        let fault = StoreFault(PostgresError(try #require(SQLState("42P01"))))
-        #expect(fault.sentence.hasSuffix("run: martlet registrations migrate"))
+    @Test(arguments: [
+        ("42P01", "run: martlet registrations migrate"), ("3F000", "run: martlet registrations migrate"),
+        ("42501", "run: martlet registrations migrate --url URL, where URL names the owner of the schema"),
+        ("3D000", "create the database, or correct registrations.store"),
+        ("28P01", "correct the user, password_file, or pg_hba.conf of the server"),
+        ("53100", "free disk space at the server"), ("55P03", "end the session that holds the lock; see pg_locks"),
+        ("26000", "use session pooling, or PgBouncer 1.21 or later with max_prepared_statements"),
+    ])
+    func `A fault that needs an operator names one remedy`(state: String, remedy: String) throws {
+        let error = PostgresError(try #require(SQLState(state)))
+        #expect(StoreFault(error).sentence == "cannot use the registration store: \(error.message); \(remedy)")
     }
 
     @Test func `Versions that cannot be used are faults`() {
