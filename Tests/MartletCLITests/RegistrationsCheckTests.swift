@@ -1,7 +1,10 @@
+import APNSProtocol
+import Configuration
 import Crypto
 import EventLoop
 import Glibc
 import RegistrationStores
+import RegistrationTools
 import Registrations
 import TestKit
 import Testing
@@ -54,10 +57,52 @@ import Testing
                 }
             }
             #expect(fault == nil)
+            let session = StoreSession(writer, on: loop, devicesPerUserMax: 10)
+            _ = try await session.apply([
+                .register(
+                    NewRegistration(
+                        address: TokenAddress(
+                            app: "com.example.app", environment: .production, kind: .device, scope: nil, token: "0a"),
+                        user: "ann", registeredAt: 1))
+            ])
             await writer.close()
         }
-        let found = try await lines(.registrations, store: "sqlite:\(path)")
-        #expect(found.map(\.state) == [.ok] && found[0].text.hasPrefix("the store answers a lookup"), "\(found)")
+        var found = try await lines(.registrations, store: "sqlite:\(path)")
+        #expect(found.map(\.state) == [.ok, .ok] && found[0].text.hasPrefix("the store answers a lookup"), "\(found)")
+        #expect(found[1].text.hasPrefix("the key file decrypts 1 sampled registration; data keys: 1 ("), "\(found)")
+
+        // A file with other keys.
+        try folder.write("keys.json", String(decoding: RegistrationKeys.generatedFile(), as: UTF8.self))
+        found = try await lines(.registrations, store: "sqlite:\(path)")
+        #expect(found.map(\.state) == [.ok, .failure], "\(found)")
+        #expect(found[1].text == "the key file cannot decrypt 1 of 1 sampled registrations")
+    }
+
+    @Test func `Registrations in an environment without a credential are reported`() throws {
+        let path = try folder.write("martlet.yaml", SampleConfiguration.shortest)
+        let configuration = try ConfigurationFile(path).worker()
+        let app = try #require(configuration.apps.first)
+        let other: APNSEnvironment = app.environment == .production ? .sandbox : .production
+        func sample(_ environments: [APNSEnvironment]) -> RegistrationSample {
+            RegistrationSample(
+                environments.enumerated().map { number, environment in
+                    Registration(
+                        key: Registration.Key(token: UUIDValue(high: 0, low: UInt64(number))), app: app.bundleID,
+                        environment: environment, kind: .device, registeredAt: 1, deviceKey: nil,
+                        state: .live(
+                            Registration.Details(
+                                userKey: UUIDValue(high: 0, low: 1),
+                                identity: RegistrationIdentity(token: "0a", user: "ann"))))
+                })
+        }
+        let keys = try RegistrationKeys(path: folder.file("keys.json"))
+        var only = app
+        only.credentials[other] = nil
+        #expect(sample([app.environment]).lines(keys, [only]).map(\.state) == [.ok])
+        let found = sample([app.environment, other]).lines(keys, [only])
+        #expect(found.map(\.state) == [.ok, .warning])
+        #expect(found[1].text.contains("in \(other.rawValue), but no key or certificate"), "\(found)")
+        #expect(sample([]).lines(keys, [app]).map(\.state) == [.unseen])
     }
 
     @Test func `A server that does not listen is a failure with a remedy`() async throws {
@@ -68,16 +113,15 @@ import Testing
     }
 
     @Test func `Missing and excess rights are reported`() {
-        var inspection = PostgresInspection(serverVersion: 150_018, missingRights: "", mayChangeSchema: false)
-        #expect(
-            DoctorCheck.lines(inspection) == [
-                .ok("registrations", "PostgreSQL 15.18, with the rights of a worker")
-            ])
+        var inspection = PostgresInspection(serverVersion: 150_018, connectionsLeft: 5)
+        let fine = DoctorCheck.lines(inspection, lanes: 4)
+        #expect(fine.map(\.state) == [.ok] && fine[0].text.hasPrefix("PostgreSQL 15.18, with the rights of a worker"))
         inspection.missingRights = "DELETE on martlet.event"
-        inspection.mayChangeSchema = true
+        inspection.excessRights = "CREATE on the schema"
+        inspection.invalidIndexes = "event_at"
         inspection.serverVersion = 120_004
-        let found = DoctorCheck.lines(inspection)
-        #expect(found.map(\.state) == [.failure, .failure, .warning])
+        let found = DoctorCheck.lines(inspection, lanes: 5)
+        #expect(found.map(\.state) == [.failure, .failure, .warning, .failure, .warning])
         #expect(found[0].text == "PostgreSQL 12.4 is too old")
         #expect(found[1].text == "the user of registrations.store lacks DELETE on martlet.event")
     }

@@ -72,16 +72,25 @@ import Testing
             }
         }
         let worker = try await inspection()
-        #expect(worker.missingRights.isEmpty && !worker.mayChangeSchema)
+        #expect(worker.missingRights.isEmpty && worker.excessRights.isEmpty && worker.invalidIndexes.isEmpty)
+        #expect((1..<100).contains(worker.connectionsLeft))
         #expect(worker.serverVersion >= PostgresInspection.serverVersionMin)
-        #expect(try await inspection(user: PrivatePostgres.user).mayChangeSchema)
+        #expect(try await inspection(user: PrivatePostgres.user).excessRights.hasPrefix("CREATE on the schema, "))
 
         try await fixture.sql(
             """
+            DROP INDEX martlet.event_at;
+            UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'martlet.ended_at'::regclass;
+            ALTER DATABASE \(fixture.database) CONNECTION LIMIT 3;
+            GRANT UPDATE ON martlet.version TO "\(PostgresFixture.workerRole)";
             REVOKE DELETE ON martlet.event FROM "\(PostgresFixture.workerRole)";
             REVOKE SELECT ON martlet.version FROM "\(PostgresFixture.workerRole)"
             """)
-        #expect(try await inspection().missingRights == "DELETE on martlet.event, SELECT on martlet.version")
+        let changed = try await inspection()
+        #expect(changed.missingRights == "DELETE on martlet.event, SELECT on martlet.version")
+        #expect(changed.excessRights == "UPDATE on martlet.version")
+        #expect(changed.invalidIndexes == "ended_at, event_at")
+        #expect((1...3).contains(changed.connectionsLeft))
         try await fixture.sql("REVOKE USAGE ON SCHEMA martlet FROM \"\(PostgresFixture.workerRole)\"")
         await #expect(throws: StoreFault.self) { try await inspection() }
     }

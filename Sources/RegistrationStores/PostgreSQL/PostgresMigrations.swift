@@ -87,9 +87,11 @@ public struct PostgresMigrations {
     }
 
     private func withSession<Value>(
-        _ statements: [String], _ body: (PostgresMigrationSession) async throws(StoreFault) -> Value
+        _ statements: [String], _ body: (PostgresCommandSession) async throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
-        let session = try PostgresMigrationSession(loop, url, password, statements)
+        let session = try PostgresCommandSession(
+            loop, url, password, statements, applicationName: "martlet registrations migrate",
+            statementSecondsMax: Self.statementSecondsMax)
         let result: Result<Value, StoreFault>
         do throws(StoreFault) {
             try await session.connect()

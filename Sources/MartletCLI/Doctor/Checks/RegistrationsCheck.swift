@@ -8,18 +8,26 @@ import Registrations
 import Text
 
 extension DoctorCheck {
-    /// The check of the store of device registrations. It reads the version of a PostgreSQL server and the rights of
-    /// the user, then performs a lookup. It returns no line if the configuration names no store.
+    /// The check of the store of device registrations. It inspects a PostgreSQL server, performs a lookup, and reads a
+    /// sample of the registrations. It returns no line if the configuration names no store.
     static let registrations = DoctorCheck(name: "registrations", secondsMax: 20) { context, loop, findings in
         guard let configuration = context.configuration, let settings = configuration.registrations else { return [] }
         switch settings.store {
         case .sqlite(let path):
             if let line = missingFile(path) { return [line] }
         case .postgresql(let url):
-            for line in await rights(url, settings.password, on: loop) { findings.found(line) }
+            let lanes = configuration.lanes ?? Processors.count
+            for line in await inspection(url, settings.password, lanes: lanes, on: loop) { findings.found(line) }
             guard !findings.lines.contains(where: { $0.state == .failure }) else { return [] }
         }
-        return [await answer(of: settings, apps: configuration.apps, on: loop)]
+        let answer = await answer(of: settings, apps: configuration.apps, on: loop)
+        guard answer.state == .ok else { return [answer] }
+        findings.found(answer)
+        do throws(StoreFault) {
+            return try await RegistrationSample(settings, on: loop).lines(settings.keys, configuration.apps)
+        } catch {
+            return [line(of: error)]
+        }
     }
 
     /// Returns a line if the file of a SQLite store does not exist; nil if the file exists.
@@ -35,17 +43,18 @@ extension DoctorCheck {
         return .unseen("registrations", "\(path) does not exist yet", remedy: "start a worker, which creates the file")
     }
 
-    private static func rights(
-        _ url: PostgresURL, _ password: PostgresPassword?, on loop: EpollLoop
+    private static func inspection(
+        _ url: PostgresURL, _ password: PostgresPassword?, lanes: Int, on loop: EpollLoop
     ) async -> [DoctorLine] {
         do throws(StoreFault) {
-            return lines(try await PostgresInspection(loop: loop, url: url, password: { password }))
+            return lines(try await PostgresInspection(loop: loop, url: url, password: { password }), lanes: lanes)
         } catch {
             return [line(of: error)]
         }
     }
 
-    static func lines(_ inspection: PostgresInspection) -> [DoctorLine] {
+    /// - Parameter lanes: The number of lanes of a worker.
+    static func lines(_ inspection: PostgresInspection, lanes: Int) -> [DoctorLine] {
         var lines: [DoctorLine] = []
         if inspection.serverVersion < PostgresInspection.serverVersionMin {
             lines.append(
@@ -59,15 +68,35 @@ extension DoctorCheck {
                     "registrations", "the user of registrations.store lacks \(inspection.missingRights)",
                     remedy: "run martlet registrations migrate --url URL, where URL names the owner of the schema"))
         }
-        if inspection.mayChangeSchema {
+        if !inspection.excessRights.isEmpty {
             lines.append(
                 .warning(
-                    "registrations", "the user of registrations.store may change the schema",
-                    remedy: "make another role the owner of the schema martlet, and revoke CREATE from this user"))
+                    "registrations",
+                    "the user of registrations.store has rights that no worker needs: \(inspection.excessRights)",
+                    remedy: "revoke them, or make another role the owner of the schema martlet"))
+        }
+        if !inspection.invalidIndexes.isEmpty {
+            lines.append(
+                .failure(
+                    "registrations", "indexes are missing or invalid: \(inspection.invalidIndexes)",
+                    remedy: "drop and create them as martlet registrations migrate --print shows, with CONCURRENTLY"))
+        }
+        // Each lane has a connection for lookups, and the worker has one for changes.
+        let needed = lanes + 1
+        if inspection.connectionsLeft < needed {
+            lines.append(
+                .warning(
+                    "registrations",
+                    "the server accepts \(inspection.connectionsLeft) further connections; a worker that starts or changes "
+                        + "its configuration needs \(needed)",
+                    remedy: "raise max_connections or the connection limit of the role, or run fewer lanes"))
         }
         guard lines.isEmpty else { return lines }
         return [
-            .ok("registrations", "PostgreSQL \(inspection.serverVersionText), with the rights of a worker")
+            .ok(
+                "registrations",
+                "PostgreSQL \(inspection.serverVersionText), with the rights of a worker, valid indexes, and room for "
+                    + "\(inspection.connectionsLeft) further connections")
         ]
     }
 
