@@ -275,7 +275,7 @@ let package = Package(
             ]),
         tests(
             "RegistrationToolsTests",
-            ["RegistrationTools", "Registrations", "APNSProtocol", "EventLoop", "JSON", "TestKit"]),
+            ["RegistrationTools", "Registrations", "APNSProtocol", "Crypto", "EventLoop", "JSON", "TestKit"]),
         tests(
             "WorkerTests",
             [

@@ -69,6 +69,17 @@ extension WorkerStatus.Registrations {
             .member("publishing", \.isPublishing, .bool),
             .member("storing", \.isStoring, .bool),
             .member("reasons", \.reasons, .texts),
+            .member("data_keys", \.dataKeys, .list(of: WorkerStatus.DataKey.codec.value, "a data key")),
+        ])
+}
+
+extension WorkerStatus.DataKey {
+    fileprivate static let codec = ObjectCodec(
+        "a data key", from: Self(), ignoresUnknown: true,
+        [
+            .member("id", \.id, .integer),
+            .member("fingerprint", \.fingerprint, .text),
+            .member("active", \.isActive, .bool),
         ])
 }
 

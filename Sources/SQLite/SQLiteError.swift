@@ -36,6 +36,8 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case value
         /// A table or column is missing, or a statement is invalid.
         case statement
+        /// The job cannot decrypt a row, because it lacks a key.
+        case missingKey = "missing-key"
         /// `SQLiteThread.close` interrupted a statement.
         case interrupted
         /// The queue of a thread is full.
@@ -59,7 +61,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the values of a statement or row caused the error, so that other statements can succeed.
     public var isCausedByData: Bool {
         switch code {
-        case .constraint, .value: true
+        case .constraint, .value, .missingKey: true
         case .unavailable, .cannotOpen, .missing, .moved, .inUse, .foreign, .newerVersion, .olderVersion, .corrupt,
             .full, .readOnly, .inputOutput, .busy, .memory, .statement, .interrupted, .queueFull, .closed:
             false

@@ -7,8 +7,9 @@ import Testing
 extension StoreCheck {
     static let durabilityChecks: [StoreCheck] = [
         StoreCheck("Rows, tombstones, marks and events remain after the store is opened again", reopening),
-        StoreCheck("Rows are encrypted again with the newest data key", rekeying),
+        StoreCheck("Rows are encrypted again with the active data key", rekeying),
         StoreCheck("Rows are encrypted again while lookups and batches continue", rekeyingUnderLoad),
+        StoreCheck("Work that needs a missing data key changes nothing, and succeeds with the key", missingKey),
         StoreCheck("An exchanged ciphertext affects only its rows", exchange),
         StoreCheck("A closed store has completed or failed all work", closing),
     ]
@@ -59,9 +60,8 @@ extension StoreCheck {
             #expect(found.map(\.count) == [count])
         }
         try await withClient(fixture, .sample(dataKeys: [3])) { client in
-            let found = try await client.lookUp([query])
-            #expect(found == [[]])
-            #expect(try await client.edit(.rekey, rowsMax: 6) == (0, count))
+            let counts = try await client.edit(.rekey, rowsMax: 6)
+            #expect(counts == (0, count))
             #expect(try await client.rows().filter { $0.details?.identity == nil }.count == count + 1)
         }
     }
@@ -104,6 +104,50 @@ extension StoreCheck {
         try await withClient(fixture, .sample(dataKeys: [2])) { client in
             let rows = try await client.rows()
             #expect(rows.count == count + roundCount && rows.allSatisfy { $0.details?.identity != nil })
+        }
+    }
+
+    private static func missingKey(_ fixture: any StoreFixture) async throws {
+        let queries = ["ann", "bob"].map { user in
+            DeviceQuery(app: RegistrationModel.app, environment: .production, kind: .device, scope: nil, user: user)
+        }
+        let now = RegistrationModel.start + 1000
+        let rules = RegistrationRules(now: now)
+        let later = RegistrationRules(now: now + Maintenance.eventAgeMillisecondsMin)
+        try await withClient(fixture, .sample(dataKeys: [1, 2], active: 1)) { client in
+            _ = try await client.apply([.register("bob", "0b", at: 1)], rules: rules)
+        }
+        try await withClient(fixture, .sample(dataKeys: [1, 2])) { client in
+            _ = try await client.apply(
+                [
+                    .register("ann", "0a", at: 1, device: "phone"), .register("cid", "0c", at: 1, expires: 2000),
+                    .register("dan", "0d", at: 1), .register("eve", "0d", at: 2),
+                ], rules: rules)
+        }
+        try await withClient(fixture, .sample()) { client in
+            let rows = try await client.rows()
+            let found = try await client.find(queries)
+            #expect(found.devices[0] == [] && found.devices[1].map(\.token) == ["0b"])
+            #expect(found.faults == [0: StoreFault(MissingDataKey(id: 2))])
+            for command: RegistrationCommand in [
+                .unregister("ann", device: "phone", at: 5), .register("bob", "0a", at: 5), .erase("ann", at: 5),
+            ] {
+                let fault = await #expect(throws: StoreFault.self) { try await client.apply([command], rules: rules) }
+                #expect(fault?.code == .keys)
+            }
+            let fault = await #expect(throws: StoreFault.self) { try await client.maintain(rules: later) }
+            #expect(fault?.code == .keys)
+            // Work that needs no missing key continues.
+            let replies = try await client.apply([.register("bob", "0b", at: 1)], rules: rules)
+            #expect(replies.map(\.reply) == [.unchanged])
+            #expect(try await client.rows() == rows)
+        }
+        try await withClient(fixture, .sample(dataKeys: [1, 2])) { client in
+            #expect(try await client.lookUp(queries).map { $0.map(\.token) } == [["0a"], ["0b"]])
+            let outcomes = try await client.apply([.unregister("ann", device: "phone", at: 5)], rules: rules)
+            #expect(outcomes.map(\.reply) == [.ended])
+            let events = try await client.maintain(rules: later)
+            #expect(events.contains { String(decoding: $0.body, as: UTF8.self).contains("moved") })
         }
     }
 

@@ -8,6 +8,7 @@ extension StoreCheck {
     static let pageChecks: [StoreCheck] = [
         StoreCheck("Pages contain all rows, those of an app, or those of a user", withClient: filters),
         StoreCheck("Rows of a newer version remain, and appear in no page", unknownRows),
+        StoreCheck("Pages contain all marks, and ends are restored", withClient: ends),
         StoreCheck("An operator ends the suspensions of an app", withClient: unsuspending),
     ]
 
@@ -58,6 +59,37 @@ extension StoreCheck {
                 rules: RegistrationRules(now: later.now + Maintenance.eventAgeMillisecondsMin))
         }
         #expect(events.count == known.count)
+    }
+
+    private static func ends(_ comparison: inout StoreComparison) async throws {
+        comparison.model.now = RegistrationModel.start + 100
+        try await comparison.apply([
+            .unregister("ann", at: 5), .unregister("bob", device: "phone", at: 6), .erase("cid", at: 7),
+            .register("dan", "0d", at: 1), .register("eve", "0e", at: 20, device: "phone"),
+        ])
+        let marks = comparison.model.marks.values.sorted { $0.key < $1.key }
+        for marksMax in [1, 2, 1000] { #expect(try await comparison.client.marks(marksMax: marksMax) == marks) }
+        let rows = comparison.model.rows.values.sorted { $0.key < $1.key }
+        var tombstones: [Registration] = []
+        for row in rows {
+            tombstones.append(
+                Registration(
+                    key: row.key, app: row.app, environment: row.environment, kind: row.kind, registeredAt: 3,
+                    deviceKey: nil, state: .ended(at: RegistrationModel.start + 10)))
+        }
+        tombstones.append(
+            Registration(
+                key: Registration.Key(token: marks[0].key), app: "com.example.new", environment: .sandbox, kind: .voip,
+                registeredAt: 3, deviceKey: marks[1].key, state: .ended(at: 4)))
+        var later = marks[0]
+        (later.at, later.isPermanent) = (later.at + 1, true)
+        try await comparison.restore(tombstones.map { .tombstone($0) } + [.mark(later)])
+        try await comparison.expectEqualRows()
+        #expect(comparison.model.reached == ["eve 0e"])
+        #expect(try await comparison.client.marks().first == later)
+        try await comparison.restore(tombstones.map { .tombstone($0) } + [.mark(marks[0])])
+        try await comparison.expectEqualRows()
+        #expect(try await comparison.client.marks().first == later)
     }
 
     private static func unsuspending(_ comparison: inout StoreComparison) async throws {

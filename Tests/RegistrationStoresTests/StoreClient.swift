@@ -29,12 +29,34 @@ final class StoreClient {
     }
 
     func apply(
-        _ commands: [RegistrationCommand], rules: RegistrationRules
+        _ commands: [RegistrationCommand], ends: [StoredEnd] = [], rules: RegistrationRules
     ) async throws(StoreFault) -> [CommandOutcome] {
-        try await result { self.writer.apply(AwaitedBatch(commands, rules: rules, $0)) }.get()
+        try await result { self.writer.apply(AwaitedBatch(commands, ends: ends, rules: rules, $0)) }.get()
+    }
+
+    /// Reads all pages, and returns their marks.
+    func marks(marksMax: Int = 1000) async throws(StoreFault) -> [EndMark] {
+        var marks: [EndMark] = []
+        var isComplete = false
+        while !isComplete {
+            let after = marks.last?.key
+            let page = try await result {
+                self.writer.read(AwaitedMarkPage(after: after, marksMax: marksMax, $0))
+            }.get()
+            marks += page
+            isComplete = page.count < marksMax
+        }
+        return marks
     }
 
     func lookUp(_ queries: [DeviceQuery]) async throws(StoreFault) -> [[FoundDevice]] {
+        let found = try await find(queries)
+        if let fault = found.faults.first?.value { throw fault }
+        return found.devices
+    }
+
+    /// Returns the devices and the faults of the queries.
+    func find(_ queries: [DeviceQuery]) async throws(StoreFault) -> AwaitedLookup.Found {
         try await result { self.reader.lookUp(AwaitedLookup(queries, $0)) }.get()
     }
 
@@ -97,14 +119,17 @@ final class StoreClient {
 }
 
 /// A checked continuation traps if a store completes the same work twice.
-private typealias Continuation<Value> = CheckedContinuation<Result<Value, StoreFault>, Never>
+typealias Continuation<Value> = CheckedContinuation<Result<Value, StoreFault>, Never>
 
 private final class AwaitedBatch: CommandBatch {
     private let continuation: Continuation<[CommandOutcome]>
 
-    init(_ commands: [RegistrationCommand], rules: RegistrationRules, _ continuation: Continuation<[CommandOutcome]>) {
+    init(
+        _ commands: [RegistrationCommand], ends: [StoredEnd], rules: RegistrationRules,
+        _ continuation: Continuation<[CommandOutcome]>
+    ) {
         self.continuation = continuation
-        super.init(commands, rules: rules)
+        super.init(commands, ends: ends, rules: rules)
     }
 
     override func completed(_ outcomes: [CommandOutcome]) { continuation.resume(returning: .success(outcomes)) }
@@ -112,15 +137,17 @@ private final class AwaitedBatch: CommandBatch {
     override func failed(_ fault: StoreFault) { continuation.resume(returning: .failure(fault)) }
 }
 
-private final class AwaitedLookup: DeviceLookup {
-    private let continuation: Continuation<[[FoundDevice]]>
+final class AwaitedLookup: DeviceLookup {
+    typealias Found = (devices: [[FoundDevice]], faults: [Int: StoreFault])
 
-    init(_ queries: [DeviceQuery], _ continuation: Continuation<[[FoundDevice]]>) {
+    private let continuation: Continuation<Found>
+
+    init(_ queries: [DeviceQuery], _ continuation: Continuation<Found>) {
         self.continuation = continuation
         super.init(queries)
     }
 
-    override func completed(_ devices: [[FoundDevice]]) { continuation.resume(returning: .success(devices)) }
+    override func completed(_ devices: [[FoundDevice]]) { continuation.resume(returning: .success((devices, faults))) }
 
     override func failed(_ fault: StoreFault) { continuation.resume(returning: .failure(fault)) }
 }
@@ -171,6 +198,19 @@ private final class AwaitedPage: RegistrationPage {
     override func completed(_ registrations: [Registration], last: Registration.Key?) {
         continuation.resume(returning: .success((registrations, last)))
     }
+
+    override func failed(_ fault: StoreFault) { continuation.resume(returning: .failure(fault)) }
+}
+
+private final class AwaitedMarkPage: MarkPage {
+    private let continuation: Continuation<[EndMark]>
+
+    init(after: UUIDValue?, marksMax: Int, _ continuation: Continuation<[EndMark]>) {
+        self.continuation = continuation
+        super.init(after: after, marksMax: marksMax)
+    }
+
+    override func completed(_ marks: [EndMark]) { continuation.resume(returning: .success(marks)) }
 
     override func failed(_ fault: StoreFault) { continuation.resume(returning: .failure(fault)) }
 }

@@ -33,6 +33,13 @@ struct StoreComparison {
         }
     }
 
+    /// Restores ends, and compares the replies.
+    mutating func restore(_ ends: [StoredEnd]) async throws {
+        let change = model.apply(ends.map { .restore($0) })
+        let outcomes = try await client.apply([], ends: ends, rules: model.rules)
+        #expect(outcomes.map(\.reply) == change.outcomes.map(\.reply))
+    }
+
     mutating func apply(_ command: RegistrationCommand) async throws { try await apply([command]) }
 
     /// Runs maintenance, and compares the claimed events. All events must be old enough to be claimed.

@@ -10,7 +10,7 @@ import Testing
             (.unreachable, [.inUse, .busy, .closed, .interrupted, .queueFull, .missing, .olderVersion]),
             (.refused, [.unavailable, .cannotOpen, .full, .readOnly, .moved, .inputOutput, .memory]),
             (.schema, [.foreign, .newerVersion, .corrupt, .statement]),
-            (.data, [.constraint, .value]),
+            (.data, [.constraint, .value]), (.keys, [.missingKey]),
         ] as [(StoreFault.Code, [SQLiteError.Code])])
     func `Errors of a database file have a code, a class and a sentence`(
         code: StoreFault.Code, errors: [SQLiteError.Code]

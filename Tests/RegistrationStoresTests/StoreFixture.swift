@@ -17,11 +17,14 @@ protocol StoreFixture: Sendable {
 extension RegistrationKeys {
     /// Returns keys that are the same in each run.
     ///
-    /// - Parameter dataKeys: The ids of the data keys.
-    static func sample(dataKeys: [Int] = [1]) throws -> RegistrationKeys {
+    /// - Parameters:
+    ///   - dataKeys: The ids of the data keys.
+    ///   - active: The id of the key that encrypts; nil for the last one.
+    static func sample(dataKeys: [Int] = [1], active: Int? = nil) throws -> RegistrationKeys {
         func key(_ byte: Int) -> String { Base64.encode([UInt8](repeating: UInt8(byte), count: keyBytes)) }
         let list = dataKeys.map { #"{"id":\#($0),"key":"\#(key($0))"}"# }.joined(separator: ",")
-        let file = #"{"index_key":"\#(key(200))","data_keys":[\#(list)]}"#
+        let active = active.map { #""active_key":\#($0),"# } ?? ""
+        let file = #"{"index_key":"\#(key(200))",\#(active)"data_keys":[\#(list)]}"#
         return try RegistrationKeys(json: Array(file.utf8), source: "test")
     }
 }

@@ -8,6 +8,7 @@ import TestKit
 /// An import from a file in a temporary folder into a simulated store. Loop-bound.
 final class ImportHarness {
     static let app = "com.example.app"
+    static let indexKey = "0a0b0c0d"
 
     let loop: EpollLoop
     let store: SimulatedStore
@@ -47,7 +48,7 @@ final class ImportHarness {
     ) async throws -> (end: RegistrationImport.End, counts: ImportCounts) {
         let session = StoreSession(writer, on: loop, devicesPerUserMax: 100)
         try await session.open()
-        var options = RegistrationImport.Options(path: file, resumes: resumes)
+        var options = RegistrationImport.Options(path: file, resumes: resumes, indexKey: Self.indexKey)
         options.checkpointLines = 512
         let work = RegistrationImport(
             options, into: isDryRun ? nil : session, on: loop, environment: Self.environment,

@@ -91,11 +91,11 @@ import Testing
     }
 
     @Test func `Invalid UTF-8 is refused in both formats`() throws {
-        var parser = ImportParser(registeredAt: nil, environment: Self.environment)
+        var parser = ImportParser(registeredAt: nil, indexKey: "", environment: Self.environment)
         #expect(try parser.content(of: Array(Self.header.utf8), now: Self.now) == .nothing)
         let line = [0xFF] + Array(",com.example.app,sandbox,0a,1749000000000".utf8)
         #expect(violation(try parser.content(of: line, now: Self.now))?.sentence.contains("UTF-8") == true)
-        var other = ImportParser(registeredAt: nil, environment: Self.environment)
+        var other = ImportParser(registeredAt: nil, indexKey: "", environment: Self.environment)
         #expect(violation(try other.content(of: Array("{\"user\":\"".utf8) + [0xFF], now: Self.now)) != nil)
     }
 
@@ -155,7 +155,7 @@ import Testing
     }
 
     private func contents(at time: Int64? = nil, _ lines: String...) throws(ImportError) -> [ImportParser.Content] {
-        var parser = ImportParser(registeredAt: time, environment: Self.environment)
+        var parser = ImportParser(registeredAt: time, indexKey: "", environment: Self.environment)
         var contents: [ImportParser.Content] = []
         for line in lines { contents.append(try parser.content(of: Array(line.utf8), now: Self.now)) }
         return contents

@@ -1,3 +1,5 @@
+import APNSProtocol
+import Crypto
 import EventLoop
 import Glibc
 import Registrations
@@ -15,6 +17,32 @@ import Testing
             #expect(counts.outcomes == [.stored: 1000] && counts.rejectedCount == 0)
             #expect(harness.users.count == 1000)
             #expect(harness.checkpoint == nil && harness.rejects == [])
+        }
+    }
+
+    @Test func `Ends of an export are restored, and those of another index key are rejects`() async throws {
+        try await onEpollLoop { loop in
+            let mark = StoredEnd.mark(
+                EndMark(key: UUIDValue(high: 1, low: 2), at: 1_749_000_000_000, isPermanent: true))
+            let tombstone = StoredEnd.tombstone(
+                Registration(
+                    key: Registration.Key(token: UUIDValue(high: 3, low: 4), slot: UUIDValue(high: 5, low: 6)),
+                    app: ImportHarness.app, environment: .sandbox, kind: .voip, registeredAt: 7,
+                    deviceKey: UUIDValue(high: 8, low: 9), state: .ended(at: 1_749_000_000_001)))
+            func line(_ end: StoredEnd, _ key: String) -> String {
+                String(decoding: end.line(indexKey: key), as: UTF8.self) + "\n"
+            }
+            let key = ImportHarness.indexKey
+            let text =
+                line(mark, key) + line(tombstone, "00000000") + #"{"end":"tombstone","index_key":"\#(key)"}"# + "\n"
+                + line(tombstone, key)
+            let harness = try ImportHarness(on: loop, text)
+            let (end, counts) = try await harness.run()
+            #expect(end == .complete && counts.outcomes == [.ended: 2] && counts.rejectedCount == 2)
+            #expect(harness.store.marks.values.map { StoredEnd.mark($0) } == [mark])
+            #expect(harness.store.rows.values.map { StoredEnd.tombstone($0) } == [tombstone])
+            #expect(harness.rejects.count == 2 && harness.rejects[0].contains("another index key"))
+            #expect(try await harness.run().counts.outcomes == [.unchanged: 2])
         }
     }
 

@@ -11,9 +11,10 @@ import Testing
 @Suite struct StoreToolsTests {
     private static let now: Int64 = 1_750_000_000_000
 
-    @Test func `An imported export gives the same registrations`() async throws {
+    @Test func `An imported export gives the same registrations and ends`() async throws {
+        let keys = try RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "test")
         try await onEpollLoop { loop in
-            let (store, session) = try await Self.store(on: loop)
+            let (store, session) = try await Self.store(on: loop, keys: keys)
             let address = TokenAddress(
                 app: "com.example.app", environment: .sandbox, kind: .controls, scope: "lamp", token: "0a0b")
             let time = loop.now.unixMilliseconds
@@ -27,23 +28,38 @@ import Testing
                 .unregister(.user(app: "com.example.app", user: "carl"), at: Self.now),
             ]
             _ = try await session.apply(commands)
+            _ = try await session.apply([.unregister(.token(Self.address("0b")), at: time + 5)])
+            _ = try await session.apply([.erase(user: "dora", app: nil, at: Self.now)])
             var lines: [[UInt8]] = []
             try await session.read(.all) { page in
-                lines += page.compactMap { $0.command?.body(id: nil) }
+                lines += page.map {
+                    $0.command?.body(id: nil) ?? StoredEnd.tombstone($0).line(indexKey: ImportHarness.indexKey)
+                }
                 return true
             }
-            let (other, copy) = try await Self.store(on: loop)
-            var parser = ImportParser(registeredAt: nil) { app, named throws(CommandViolation) in named ?? .production }
-            for line in lines {
-                guard case .command(let command) = try parser.content(of: line, now: loop.now.unixMilliseconds) else {
-                    Issue.record("\(String(decoding: line, as: UTF8.self))")
-                    continue
-                }
-                _ = try await copy.apply([command])
+            try await session.readMarks { page in
+                lines += page.map { StoredEnd.mark($0).line(indexKey: ImportHarness.indexKey) }
+                return true
             }
-            #expect(lines.count == 4)
-            let isEqual = Self.live(other) == Self.live(store)
-            #expect(isEqual)
+            // An import restores the ends in any order.
+            for lines in [lines, lines.reversed()] {
+                let (other, copy) = try await Self.store(on: loop, keys: keys)
+                var parser = ImportParser(registeredAt: nil, indexKey: ImportHarness.indexKey) {
+                    app, named throws(CommandViolation) in named ?? .production
+                }
+                for line in lines {
+                    switch try parser.content(of: line, now: loop.now.unixMilliseconds) {
+                    case .command(let command): _ = try await copy.apply([command])
+                    case .end(let end): _ = try await copy.apply([], ends: [end])
+                    case .nothing, .violation: Issue.record("\(String(decoding: line, as: UTF8.self))")
+                    }
+                }
+                let isEqual = other.rows == store.rows && other.marks == store.marks
+                #expect(isEqual)
+                // A late registration has no effect.
+                let late = try await copy.apply([Self.register("eve", "0b", at: time + 1)])
+                #expect(late.map(\.reply) == [.ended])
+            }
         }
     }
 
@@ -175,9 +191,12 @@ import Testing
         #expect(Registration.Key("\(text):") == nil)
     }
 
-    private static func store(on loop: EpollLoop) async throws -> (SimulatedStore, StoreSession) {
-        let store = try SimulatedStore(
-            on: loop, keys: RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "test"))
+    /// - Parameter keys: The keys of the store; nil for random ones.
+    private static func store(
+        on loop: EpollLoop, keys: RegistrationKeys? = nil
+    ) async throws -> (SimulatedStore, StoreSession) {
+        let keys = try keys ?? RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "test")
+        let store = try SimulatedStore(on: loop, keys: keys)
         let session = StoreSession(store.writer(), on: loop, devicesPerUserMax: 10_000)
         try await session.open()
         return (store, session)

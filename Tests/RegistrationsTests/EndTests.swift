@@ -22,6 +22,13 @@ import Testing
         #expect(store.reached == ["ann 0a", "bob 0b", "cid 0c", "dan 0d"])
     }
 
+    @Test func `An erasure in all apps counts each registration once, also if an app is named twice`() throws {
+        let index = try BlindIndex(RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "test"))
+        let command = RegistrationCommand.erase(user: "ann", app: nil, at: 5)
+        let app = RegistrationModel.app
+        #expect(try index.keyed(command, apps: [app, app]) == index.keyed(command, apps: [app]))
+    }
+
     @Test func `A 410 ends registrations up to its time, and keeps a newer one`() throws {
         var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 5))

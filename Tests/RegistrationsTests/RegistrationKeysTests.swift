@@ -8,16 +8,50 @@ import Testing
     private static let first = String(repeating: "A", count: 43) + "="
     private static let second = String(repeating: "B", count: 42) + "A="
 
-    private static func file(index: String = first, keys: String) -> [UInt8] {
-        Array(#"{"index_key":"\#(index)","data_keys":[\#(keys)]}"#.utf8)
+    private static func file(index: String = first, active: Int? = nil, keys: String) -> [UInt8] {
+        let active = active.map { #""active_key":\#($0),"# } ?? ""
+        return Array(#"{"index_key":"\#(index)",\#(active)"data_keys":[\#(keys)]}"#.utf8)
     }
 
     private static func key(_ id: Int, _ key: String = second) -> String { #"{"id":\#(id),"key":"\#(key)"}"# }
 
-    @Test func `The data key with the highest id encrypts, in any order of the file`() throws {
+    @Test(arguments: [(nil, 30), (2, 2), (7, 7), (30, 30)] as [(Int?, Int)])
+    func `The active data key encrypts, or else the one with the highest id`(named: Int?, active: Int) throws {
         let keys = [Self.key(2), Self.key(30, String(repeating: "C", count: 42) + "A="), Self.key(7)]
-        let text = Self.file(keys: keys.joined(separator: ","))
-        #expect(try RowCipher(RegistrationKeys(json: text, source: "k")).newestKeyID == 30)
+        let text = Self.file(active: named, keys: keys.joined(separator: ","))
+        #expect(try RowCipher(RegistrationKeys(json: text, source: "k")).activeKeyID == active)
+    }
+
+    @Test func `A data key is added, activated, and removed`() throws {
+        func after(_ edit: RegistrationKeys.Edit, _ keys: RegistrationKeys) throws -> RegistrationKeys {
+            try RegistrationKeys(json: keys.file(after: edit), source: "k")
+        }
+        func ids(_ keys: RegistrationKeys) throws -> [String] {
+            try keys.dataKeySummaries().map { "\($0.id)\($0.isActive ? " active" : "")" }
+        }
+        let first = try RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "k")
+        #expect(try ids(first) == ["1 active"])
+        let added = try after(.add, first)
+        #expect(try ids(added) == ["1 active", "2"])
+        let activated = try after(.activate(2), added)
+        #expect(try ids(activated) == ["1", "2 active"])
+        #expect(try after(.activate(1), activated) == added)
+        let removed = try after(.remove(1), activated)
+        #expect(try ids(removed) == ["2 active"])
+        #expect(throws: RegistrationKeysError.self) { try after(.remove(2), activated) }
+        #expect(throws: RegistrationKeysError.self) { try after(.remove(3), activated) }
+        let error = #expect(throws: RegistrationKeysError.self) { try after(.activate(1), removed) }
+        #expect(error?.code == .invalidEdit && error?.message == "it has no data key 1 (data keys: 2)")
+    }
+
+    @Test func `A fingerprint shows different keys with one id, and no key`() throws {
+        let keys = [Self.second, String(repeating: "C", count: 42) + "A="].map { Self.file(keys: Self.key(1, $0)) }
+        let fingerprints = try keys.map {
+            try RegistrationKeys(json: $0, source: "k").dataKeySummaries()[0].fingerprint
+        }
+        #expect(fingerprints[0] != fingerprints[1] && fingerprints.allSatisfy { $0.utf8.count == 8 })
+        // The hexadecimal digits of the first bytes of the keys.
+        #expect(fingerprints[0] != "04104104" && fingerprints[1] != "08208208")
     }
 
     @Test(arguments: [
@@ -29,6 +63,7 @@ import Testing
         (String(decoding: file(keys: key(32_768)), as: UTF8.self), "missing, unknown or invalid"),
         (String(decoding: file(keys: "\(key(3)),\(key(3))"), as: UTF8.self), "two data keys have the id 3"),
         (String(decoding: file(keys: key(1, first)), as: UTF8.self), "equals the index key"),
+        (String(decoding: file(active: 2, keys: key(1)), as: UTF8.self), "no data key has this id"),
         (
             String(decoding: file(keys: (1...101).map { key($0) }.joined(separator: ",")), as: UTF8.self),
             "101 data keys"

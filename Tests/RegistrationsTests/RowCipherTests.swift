@@ -34,7 +34,7 @@ import Testing
         #expect(try cipher.seal(identity, of: Self.key, userKey: Self.user) != sealed)
     }
 
-    @Test func `The newest data key encrypts, and earlier ones decrypt`() throws {
+    @Test func `The data key with the highest id encrypts by default, and earlier ones decrypt`() throws {
         let sealed = try RowCipher(Self.keys(1...1)).seal(Self.identity, of: Self.key, userKey: Self.user)
         let rotated = try RowCipher(Self.keys(1...2))
         #expect(try rotated.open(sealed, of: Self.key, userKey: Self.user) == Self.identity)

@@ -65,22 +65,31 @@ import Testing
     @Test func `A device has the token of its row, unless the ciphertext is that of another row`() throws {
         let row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
         let (userKey, sealed) = (try #require(row.userKey), try #require(row.sealed))
-        func device(_ key: Registration.Key) -> FoundDevice? {
-            coder.device(key: key, userKey: userKey, registeredAt: 7, sealed: sealed)
+        func device(_ key: Registration.Key) throws(MissingDataKey) -> FoundDevice? {
+            try coder.device(key: key, userKey: userKey, registeredAt: 7, sealed: sealed)
         }
-        #expect(device(row.key) == FoundDevice(key: row.key, token: "0a", registeredAt: 7))
+        #expect(try device(row.key) == FoundDevice(key: row.key, token: "0a", registeredAt: 7))
         #expect(coder.unreadableCount == 0)
-        #expect(device(Registration.Key(token: UUIDValue(high: 0, low: 2))) == nil)
+        #expect(try device(Registration.Key(token: UUIDValue(high: 0, low: 2))) == nil)
         #expect(coder.unreadableCount == 1)
     }
 
-    @Test func `The newest data key encrypts a row again, once`() throws {
+    @Test func `The active data key encrypts a row again, once`() throws {
         let row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
         #expect(try coder.rekeyed(row) == nil)
         var earlier = row
         earlier.sealed?.keyID = 2
         #expect(try coder.rekeyed(earlier) == nil)
         #expect(coder.unreadableCount == 1)
+        #expect(throws: Never.self) { try coder.requireKeys(of: [row]) }
+        #expect(throws: MissingDataKey(id: 2)) { try coder.requireKeys(of: [row, earlier]) }
+        let sealed = try #require(earlier.sealed)
+        #expect(throws: MissingDataKey(id: 2)) {
+            try coder.device(key: row.key, userKey: UUIDValue(high: 1, low: 2), registeredAt: 7, sealed: sealed)
+        }
+        #expect(throws: MissingDataKey(id: 2)) {
+            try coder.event(id: UUIDValue(high: 1, low: 2), sealed: sealed, mayBeDuplicate: true)
+        }
     }
 
     @Test func `A row of a newer version is not read`() throws {
@@ -94,8 +103,8 @@ import Testing
             id: UUIDValue(high: 1, low: 2), app: RegistrationModel.app, body: Array("{\"a\":\"\u{0}\"}".utf8),
             mayBeDuplicate: true)
         let sealed = try coder.seal(event)
-        #expect(coder.event(id: event.id, sealed: sealed, mayBeDuplicate: true) == event)
-        #expect(coder.event(id: UUIDValue(high: 1, low: 3), sealed: sealed, mayBeDuplicate: true) == nil)
+        #expect(try coder.event(id: event.id, sealed: sealed, mayBeDuplicate: true) == event)
+        #expect(try coder.event(id: UUIDValue(high: 1, low: 3), sealed: sealed, mayBeDuplicate: true) == nil)
         #expect(coder.unreadableCount == 1)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let error = SQLiteError(result: result, systemError: systemError, path: "/store/registrations.sqlite")
         #expect(error.code == code)
         #expect(error.extendedCode == result)
-        #expect(error.isCausedByData == [.value, .constraint].contains(code))
+        #expect(error.isCausedByData == [.value, .constraint, .missingKey].contains(code))
     }
 
     @Test func theMessageNamesTheFileAndTheReason() {

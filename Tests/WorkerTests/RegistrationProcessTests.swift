@@ -22,18 +22,21 @@ import Testing
         """
     }
 
-    private func writeKeys(_ folder: TemporaryDirectory) throws {
-        let keys = try folder.write("keys.json", String(decoding: RegistrationKeys.generatedFile(), as: UTF8.self))
+    private func writeKeys(_ folder: TemporaryDirectory, _ text: [UInt8]? = nil) throws {
+        let text = try text ?? RegistrationKeys.generatedFile()
+        let keys = try folder.write("keys.json", String(decoding: text, as: UTF8.self))
         try #require(chmod(keys, 0o640) == 0)
     }
 
-    private func register(_ user: String, at milliseconds: Int64, _ stage: Stage) async throws {
+    private func register(
+        _ user: String, at milliseconds: Int64, prefix: String = Self.prefix, _ stage: Stage
+    ) async throws {
         let body = """
             {"command":"register","app":"com.example.app","user":"\(user)","device_token":"\(Stage.token)",\
             "registered_at":\(milliseconds)}
             """
         let message = OutgoingMessage(
-            exchange: "\(Self.prefix).registrations", routingKey: "any", body: Array(body.utf8),
+            exchange: "\(prefix).registrations", routingKey: "any", body: Array(body.utf8),
             messageID: try UUIDValue.random().description)
         #expect(try await BrokerClients.publish([message], to: stage.broker.url) == [.confirmed])
     }
@@ -77,6 +80,41 @@ import Testing
         #expect(try await worker.exit().status == .exited(0))
         let log = await worker.errors.allLines()
         #expect(!log.contains { $0.contains(#""level":"warning""#) || $0.contains(#""level":"error""#) }, "\(log)")
+        try await stage.end()
+    }
+
+    @Test func `A worker without a data key holds commands, and continues once its key file has the key`() async throws
+    {
+        let prefix = "keyed"
+        let stage = try await Stage(prefix: prefix)
+        let port = try FreePort.choose()
+        let first = try RegistrationKeys.generatedFile()
+        let added = try RegistrationKeys(json: first, source: "test").file(after: .add)
+        let active = try RegistrationKeys(json: added, source: "test").file(after: .activate(2))
+        try writeKeys(stage.directory, active)
+        let worker = try await stage.worker(
+            section: Self.section(port: port, devicesPerUserMax: 7, in: stage.directory))
+        let now = try EpollLoop().now.unixMilliseconds
+        try await register("ann", at: now, prefix: prefix, stage)
+        try await register("bob", at: now + 1, prefix: prefix, stage)
+        #expect(try await stage.results(count: 1)[0].contains(#""event":"moved""#))
+
+        try writeKeys(stage.directory, first)
+        worker.send(signal: SIGHUP)
+        while try await registrations(port: port)?["data_keys"]?.count != 1 {}
+        try await register("cid", at: now + 2, prefix: prefix, stage)
+        let lost = try await worker.errors.line {
+            $0.contains(#""event":"registration.store_lost""#) && $0.contains("keys_file has no data key 2")
+        }
+        #expect(!lost.contains(Stage.token))
+        let reasons = try #require(try await registrations(port: port)?["reasons"]).elements.compactMap(\.string)
+        #expect(reasons.contains { $0.contains("keys_file has no data key 2") }, "\(reasons)")
+
+        try writeKeys(stage.directory, active)
+        worker.send(signal: SIGHUP)
+        #expect(try await stage.results(count: 1)[0].contains(#""new_user":"cid""#))
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit().status == .exited(0))
         try await stage.end()
     }
 

@@ -21,6 +21,7 @@ final class DeviceFinder {
     private let completeRemedy: @Sendable (String) -> String
     private var searches = Searches()
     private(set) var breaker: StoreBreaker
+    private var keyFaults = KeyFaultReport()
     private let timer: DeadlineTimer
     private var isSendScheduled = false
     private var isUp = false
@@ -83,16 +84,35 @@ final class DeviceFinder {
         counters.duration.observe(batch.sentAt, loop.now.monotonic)
         var first = 0
         for entry in batch.entries {
-            entry.search.completed(devices[first..<first + entry.queries.count])
-            first += entry.queries.count
+            let queries = first..<first + entry.queries.count
+            if let fault = batch.fault(of: queries) {
+                entry.search.held(failed(fault))
+            } else {
+                entry.search.completed(devices[queries])
+            }
+            first = queries.upperBound
         }
         scheduleSend()
     }
 
+    /// Records the fault of a query. Returns the reason for which its request is held.
+    private func failed(_ fault: StoreFault) -> HoldReason {
+        let reason = HoldReason(counted(fault))
+        if keyFaults.failed(reason, loop.now.monotonic) {
+            log.warning(.registrationKeyMissing, [.error: .string(reason.sentence)])
+        }
+        return reason
+    }
+
+    /// Counts a fault, and returns it with a remedy that can be pasted.
+    private func counted(_ fault: StoreFault) -> StoreFault {
+        counters.failed(fault)
+        return StoreFault(fault.code, completeRemedy(fault.sentence), errorClass: fault.errorClass)
+    }
+
     func failed(_ batch: LookupBatch, _ fault: StoreFault) {
         searches.endLookup()
-        counters.failed(fault)
-        update(breaker.lookupFailed(completingRemedy(of: fault), loop.now.monotonic))
+        update(breaker.lookupFailed(counted(fault), loop.now.monotonic))
         if let reason = breaker.holdReason {
             for entry in batch.entries { entry.search.held(reason) }
         } else {
@@ -109,20 +129,21 @@ final class DeviceFinder {
     }
 }
 
-/// The breaker of the store.
+/// The breaker of the store, and its status.
 extension DeviceFinder {
     /// The route of the breaker in logs and in the status.
     static let route = "store"
 
-    private func completingRemedy(of fault: StoreFault) -> StoreFault {
-        StoreFault(fault.code, completeRemedy(fault.sentence), errorClass: fault.errorClass)
+    /// The reason for which requests to users are held, and its first time; nil if no reason is known.
+    var holding: (cause: HoldReason, since: MonotonicTime)? {
+        if let opening = breaker.opening { return (opening.cause, opening.since) }
+        return keyFaults.report(loop.now.monotonic).map { ($0.cause, $0.since) }
     }
 
     private func readerChanged(_ fault: StoreFault?) {
         let now = loop.now.monotonic
         if let fault {
-            counters.failed(fault)
-            update(breaker.disconnected(completingRemedy(of: fault), now))
+            update(breaker.disconnected(counted(fault), now))
         } else {
             breaker.connected(now)
             update(nil)
@@ -132,8 +153,7 @@ extension DeviceFinder {
     func probeSucceeded() { update(breaker.probeSucceeded(loop.now.monotonic)) }
 
     func probeFailed(_ fault: StoreFault) {
-        counters.failed(fault)
-        breaker.probeFailed(completingRemedy(of: fault), loop.now.monotonic)
+        breaker.probeFailed(counted(fault), loop.now.monotonic)
         update(nil)
     }
 

@@ -13,6 +13,11 @@ final class LookupBatch: DeviceLookup {
         super.init(entries.flatMap(\.queries))
     }
 
+    /// Returns the fault of the first query that has one; nil if all queries succeeded.
+    func fault(of queries: Range<Int>) -> StoreFault? {
+        faults.isEmpty ? nil : queries.lazy.compactMap { self.faults[$0] }.first
+    }
+
     override func completed(_ devices: [[FoundDevice]]) { finder.completed(self, devices) }
 
     override func failed(_ fault: StoreFault) { finder.failed(self, fault) }

@@ -20,7 +20,7 @@ extension DeliveryPipeline {
         let ofRoutes = dispatcher.breakers.openings.map { scope, opening in
             breaker(dispatcher.name(of: scope), opening.cause, since: opening.since)
         }
-        let ofStore = expander?.finder.breaker.opening.map {
+        let ofStore = expander?.finder.holding.map {
             breaker(DeviceFinder.route, $0.cause, since: $0.since)
         }
         return ofRoutes + [ofStore].compactMap(\.self)

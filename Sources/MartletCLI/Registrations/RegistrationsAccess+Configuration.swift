@@ -1,4 +1,5 @@
 import Configuration
+import Crypto
 import RegistrationStores
 import Registrations
 import SQLite
@@ -16,8 +17,15 @@ extension RegistrationsAccess {
         let environments = configuration.apps.map { app in
             (app.bundleID, [app.environment] + app.credentials.keys.filter { $0 != app.environment })
         }
+        let indexKey: String
+        do throws(CryptoError) {
+            indexKey = try settings.keys.indexKeyFingerprint()
+        } catch {
+            throw ConfigurationError(
+                mistakes: [ConfigurationError.Mistake(path: configPath, position: nil, message: error.message)])
+        }
         self.init(
-            configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax,
+            configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax, indexKey: indexKey,
             environments: Dictionary(environments) { first, _ in first },
             writer: { [socket = configuration.admin.socketPath] loop throws(StoreFault) in
                 func writer(_ access: SQLiteFile.Access) throws(StoreFault) -> RegistrationWriter {

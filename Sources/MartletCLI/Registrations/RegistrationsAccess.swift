@@ -13,16 +13,18 @@ struct RegistrationsAccess: Sendable {
     let configPath: String
     /// Maximum number of registrations of a user in an app.
     let devicesPerUserMax: Int
+    /// The fingerprint of the index key.
+    let indexKey: String
     /// The environments of each app, by bundle ID. The first environment is the default.
     private let environments: [String: [APNSEnvironment]]
     /// Creates a connection to the store, without starting the connection.
     let writer: Writer
 
     init(
-        configPath: String, devicesPerUserMax: Int, environments: [String: [APNSEnvironment]],
+        configPath: String, devicesPerUserMax: Int, indexKey: String, environments: [String: [APNSEnvironment]],
         writer: @escaping Writer
     ) {
-        (self.configPath, self.devicesPerUserMax) = (configPath, devicesPerUserMax)
+        (self.configPath, self.devicesPerUserMax, self.indexKey) = (configPath, devicesPerUserMax, indexKey)
         (self.environments, self.writer) = (environments, writer)
     }
 

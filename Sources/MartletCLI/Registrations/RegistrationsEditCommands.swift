@@ -38,15 +38,16 @@ struct RegistrationsUnsuspendCommand: RegistrationsCommand {
     }
 }
 
-/// The command that encrypts registrations with the newest data key.
+/// The command that encrypts registrations with the active data key.
 struct RegistrationsRekeyCommand: RegistrationsCommand {
     static let syntax = CommandSyntax(
         path: ["registrations", "rekey"],
-        summary: "Encrypt registrations with the newest data key.",
+        summary: "Encrypt registrations with the active data key.",
         discussion: """
-            First add a data key with `registrations keys --add`, copy the key file to all workers, and reload them.
-            Then run this command. Workers may run meanwhile. Afterwards, delete the old data key from all copies of the
-            file. The index key cannot be changed, since the store finds rows by its hashes.
+            First add and activate a data key with `registrations keys`, so that all workers have it. Then run this
+            command. Workers may run meanwhile. Run it again after the last worker has reloaded: the old key encrypts no
+            registration if it prints `rekeyed 0`. The index key cannot be changed, since the store finds rows by its
+            hashes.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,

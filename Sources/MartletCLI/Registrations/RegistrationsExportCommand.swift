@@ -12,13 +12,18 @@ struct RegistrationsExportCommand: RegistrationsCommand {
         discussion: """
             Write live registrations, also suspended and expired ones, with complete device tokens and users. The file
             must not exist, and gets mode 0600. Without --output, write to standard output; a terminal requires
-            --reveal. The export omits ended registrations and APNs' refusals.
+            --reveal.
+            Without --user and --app, also write ends: the ended registrations of the last 30 days, and the marks of
+            erased and signed-out users. Without the ends, a late command could register a signed-out device again. Ends
+            are hashes. Only a store with the same index key can restore them: to move a store, keep its key file. The
+            export omits APNs' refusals and events.
 
             \(RegistrationsText.exitCodes)
             """,
         options: [
             .config(isRequired: true), .user("only this user"), .userFile, .registrationsApp("only this app"),
             OptionSyntax(name: "output", value: "FILE", help: "new file to write (default: standard output)"),
+            OptionSyntax(name: "no-ends", help: "omit ends, for a store with another index key"),
             OptionSyntax(name: "reveal", help: "permit a terminal as output"),
         ])
     static let changesStore = false
@@ -29,6 +34,7 @@ struct RegistrationsExportCommand: RegistrationsCommand {
     /// The path of the file; `-` is standard output.
     let output: String
     let reveals: Bool
+    let omitsEnds: Bool
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         configPath = parsed.required("config")
@@ -36,6 +42,7 @@ struct RegistrationsExportCommand: RegistrationsCommand {
         app = parsed.options["app"]
         output = parsed.options["output"] ?? "-"
         reveals = parsed.has("reveal")
+        omitsEnds = parsed.has("no-ends") || users != .none || app != nil
     }
 
     func execute(_ task: RegistrationsTask) async -> ExitCode {
@@ -62,25 +69,38 @@ struct RegistrationsExportCommand: RegistrationsCommand {
     private func write(
         _ filters: [RegistrationPage.Filter], to file: ExportFile, _ task: RegistrationsTask
     ) async -> ExitCode {
-        var (written, unreadable, isWriting) = (0, 0, true)
+        var (written, ends, unreadable, isWriting) = (0, 0, 0, true)
         let isOver = { task.interruption.code != nil }
         let progress = ProgressLine(on: task.loop, isJSON: output == "-") { _ in "\(written) registrations" }
         defer { progress.end() }
+        func write(_ end: StoredEnd) async {
+            isWriting = await file.write(end.line(indexKey: task.access.indexKey), on: task.loop, unless: isOver)
+            if isWriting { ends += 1 }
+        }
         for filter in filters {
             let failure = await task.read(filter) { page in
-                for registration in page where registration.details != nil {
-                    guard let command = registration.command else {
+                for registration in page {
+                    if let command = registration.command {
+                        isWriting = await file.write(command.body(id: nil), on: task.loop, unless: isOver)
+                        if isWriting { written += 1 }
+                    } else if registration.details != nil {
                         unreadable += 1
-                        continue
+                    } else if !omitsEnds {
+                        await write(.tombstone(registration))
                     }
-                    isWriting = await file.write(command.body(id: nil), on: task.loop, unless: isOver)
                     guard isWriting else { return false }
-                    written += 1
                 }
                 return true
             }
             if let failure { return incomplete(failure) }
             guard isWriting else { break }
+        }
+        if isWriting, !omitsEnds {
+            let failure = await task.readMarks { page in
+                for mark in page where isWriting { await write(.mark(mark)) }
+                return isWriting
+            }
+            if let failure { return incomplete(failure) }
         }
         if isWriting { isWriting = await file.finish(on: task.loop, unless: isOver) }
         let place = output == "-" ? "standard output" : output
@@ -88,7 +108,9 @@ struct RegistrationsExportCommand: RegistrationsCommand {
             if !isOver() { Terminal.error.line("martlet: cannot write \(place)".printable) }
             return incomplete(task.interruption.code ?? .failed)
         }
-        Terminal.error.line("martlet: \(written) registrations written to \(place)".printable)
+        let andEnds = omitsEnds ? "" : " and \(ends.counted("end"))"
+        Terminal.error.line(
+            "martlet: \(written.counted("registration"))\(andEnds) written to \(place)".printable)
         if unreadable > 0 { RegistrationsText.printUnreadable(unreadable) }
         return unreadable == 0 ? .success : .failed
     }

@@ -18,6 +18,8 @@ struct RegistrationsImportCommand: RegistrationsCommand {
             Refused lines go to FILE.rejects, with line number and reason. The progress is in FILE.checkpoint; after an
             interruption or a failure, continue with --resume. A repeated import changes nothing. FILE may be - for
             standard input: rejects are then printed, and there is no checkpoint.
+            A file of `export` also contains ends, which are hashes. Only a store with the same index key can restore
+            them; with another index key, they are rejects.
             Workers publish the events of the import, such as moved and replaced.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
@@ -64,6 +66,8 @@ struct RegistrationsImportCommand: RegistrationsCommand {
     func execute() throws(ConfigurationError) -> ExitCode { try execute(opensStore: !isDryRun) }
 
     func execute(_ task: RegistrationsTask) async -> ExitCode {
+        var options = options
+        options.indexKey = task.access.indexKey
         let work = RegistrationImport(
             options, into: isDryRun ? nil : task.store, on: task.loop,
             environment: { app, named throws(CommandViolation) in try task.access.environment(of: app, named) },

@@ -37,4 +37,14 @@ final class RegistrationsTask {
         }
         return interruption.code
     }
+
+    /// Reads marks, as ``read(_:_:)`` reads registrations.
+    func readMarks(_ body: ([EndMark]) async -> Bool) async -> ExitCode? {
+        do throws(StoreFault) {
+            try await store.readMarks { page in interruption.code == nil ? await body(page) : false }
+        } catch {
+            return report(error)
+        }
+        return interruption.code
+    }
 }

@@ -87,8 +87,8 @@ struct StatusTable {
         return status.phase == .running ? "not ready" : status.phase.rawValue
     }
 
-    /// Reasons why workers are unreachable or not ready, failures of device registrations, and the retired lanes
-    /// of previous configurations.
+    /// Reasons why workers are unreachable or not ready, the state of device registrations, and the retired lanes of
+    /// previous configurations.
     private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
             switch line.status {
@@ -101,8 +101,13 @@ struct StatusTable {
         return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
     }
 
+    /// Failures, and the data keys during their replacement.
     private static func registrations(_ status: WorkerStatus) -> [String] {
-        status.registrations?.reasons.map { "registrations: \($0)" } ?? []
+        guard let registrations = status.registrations else { return [] }
+        let keys = registrations.dataKeys
+        let ofKeys = keys.map { "\($0.id) (\($0.fingerprint)\($0.isActive ? ", active" : ""))" }
+        return (registrations.reasons + (keys.count > 1 ? ["data keys \(ofKeys.joined(separator: ", "))"] : []))
+            .map { "registrations: \($0)" }
     }
 
     private static func retiredLanes(_ status: WorkerStatus) -> [String] {

@@ -19,15 +19,16 @@ final class PostgresBatch: PostgresOperation {
     }
 
     override var newApps: [String] {
-        Set(batch.commands.compactMap(\.app)).filter { context.apps.number(of: $0) == nil }.sorted()
+        batch.apps.filter { context.apps.number(of: $0) == nil }.sorted()
     }
 
     override func addReads(to transaction: PostgresTransaction) throws(CryptoError) {
         appCount = context.apps.count
         let apps = context.apps.all
         keyed = []
-        keyed.reserveCapacity(batch.commands.count)
+        keyed.reserveCapacity(batch.commands.count + batch.ends.count)
         for command in batch.commands { keyed.append(try context.index.keyed(command, apps: apps)) }
+        for end in batch.ends { keyed.append(.restore(end)) }
         let touched = TouchedKeys(keyed)
         var locks = PostgresParameters()
         locks.append(array: PostgresLocks.stripes(of: touched))
@@ -53,6 +54,11 @@ final class PostgresBatch: PostgresOperation {
 
     override func decide() throws(CryptoError) -> PostgresTransactionMachine.Finding {
         guard newApps.isEmpty, appCount == context.apps.count || !erasesInAllApps else { return .outdated }
+        do throws(MissingDataKey) {
+            try context.coder.requireKeys(of: stored.values.lazy.map(\.row))
+        } catch {
+            return .impossible(StoreFault(error))
+        }
         let change = batch.rules.apply(keyed, to: stored.values.lazy.map(\.registration), marks: marks)
         write = PostgresWrite()
         try write.add(change, replacing: stored, context)

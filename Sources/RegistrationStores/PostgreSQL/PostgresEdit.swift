@@ -28,7 +28,7 @@ final class PostgresEdit: PostgresOperation {
         let statement: PostgresWriterStatement
         let condition: Int
         switch page.edit {
-        case .rekey: (statement, condition) = (.lockOtherKeys, context.coder.newestKeyID)
+        case .rekey: (statement, condition) = (.lockOtherKeys, context.coder.activeKeyID)
         case .unsuspend(let app):
             guard let number = context.apps.number(of: app) else {
                 (last, rows) = (nil, [])

@@ -69,13 +69,16 @@ final class PostgresLookup: StatementReceiver {
             }
             let key = try Registration.Key(rows, row: row, column: 1)
             let registeredAt = try rows.value(Int64.self, row: row, column: 3)
-            let sealed = try RowCipher.Sealed(rows, row: row, column: 4)
-            guard let sealed,
-                let device = reader.coder.device(
+            guard let sealed = try RowCipher.Sealed(rows, row: row, column: 4) else { continue }
+            do throws(MissingDataKey) {
+                let device = try reader.coder.device(
                     key: key, userKey: keys[query].user, registeredAt: registeredAt, sealed: sealed)
-            else { continue }
-            devices[query].append(device)
+                if let device { devices[query].append(device) }
+            } catch {
+                lookup.fail(query: query, StoreFault(error))
+            }
         }
+        for query in lookup.faults.keys { devices[query] = [] }
         return devices
     }
 

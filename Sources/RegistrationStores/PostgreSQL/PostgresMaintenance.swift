@@ -10,6 +10,8 @@ final class PostgresMaintenance: PostgresOperation {
     private var forgottenMarkCount = 0
     private var claimedCount = 0
     private var claimed: [StoredEvent] = []
+    /// The data key of a claimed event, if the key file lacks it.
+    private var missingKey: MissingDataKey?
     private var write = PostgresWrite()
     private var isComplete = false
 
@@ -55,19 +57,29 @@ final class PostgresMaintenance: PostgresOperation {
     }
 
     private func readClaimed(_ rows: borrowing PostgresRows) throws(PostgresError) {
-        claimedCount = rows.count
-        claimed = []
+        (claimedCount, claimed, missingKey) = (rows.count, [], nil)
         for row in 0..<rows.count {
-            guard let sealed = try RowCipher.Sealed(rows, row: row, column: 2),
-                let event = context.coder.event(
-                    id: try rows.value(row: row, column: 0), sealed: sealed,
-                    mayBeDuplicate: try rows.value(row: row, column: 1))
-            else { continue }
-            claimed.append(event)
+            guard let sealed = try RowCipher.Sealed(rows, row: row, column: 2) else { continue }
+            let (id, mayBeDuplicate): (UUIDValue, Bool) = (
+                try rows.value(row: row, column: 0), try rows.value(row: row, column: 1)
+            )
+            do throws(MissingDataKey) {
+                let event = try context.coder.event(id: id, sealed: sealed, mayBeDuplicate: mayBeDuplicate)
+                if let event { claimed.append(event) }
+            } catch {
+                missingKey = error
+            }
         }
     }
 
     override func decide() throws(CryptoError) -> PostgresTransactionMachine.Finding {
+        do throws(MissingDataKey) {
+            if let missingKey { throw missingKey }
+            try context.coder.requireKeys(of: stored.values.lazy.map(\.row))
+        } catch {
+            // A rollback leaves the events and rows to a worker that has the key.
+            return .impossible(StoreFault(error))
+        }
         let change = maintenance.rules.expire(stored.values.lazy.map(\.registration))
         write = PostgresWrite()
         try write.add(change, replacing: stored, context)

@@ -52,6 +52,7 @@ enum PostgresWriterStatement: Int, CaseIterable {
     case pageOfAll
     case pageOfApp
     case pageOfUser
+    case pageOfMarks
     /// Locks the rows of a page that are encrypted with a data key other than the given one.
     case lockOtherKeys
     /// Locks the rows of a page that belong to an app and have suspicions.
@@ -80,6 +81,9 @@ enum PostgresWriterStatement: Int, CaseIterable {
         case .pageOfApp:
             PostgresPageStatements.page("AND (token_key, slot) <= ($4, $5) AND app = $6", [.uuid, .uuid, .int2])
         case .pageOfUser: PostgresPageStatements.page("AND user_key = ANY($4)", [.uuidArray])
+        case .pageOfMarks:
+            PreparedStatement(
+                "SELECT key, at, permanent FROM martlet.ended WHERE key > $1 ORDER BY key LIMIT $2", [.uuid, .int8])
         case .lockOtherKeys: PostgresPageStatements.lockPage("AND user_key IS NOT NULL AND key_id <> $5", .int2)
         case .lockSuspected: PostgresPageStatements.lockPage("AND suspicions > 0 AND app = $5", .int2)
         }

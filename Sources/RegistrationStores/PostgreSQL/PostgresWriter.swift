@@ -39,6 +39,8 @@ public final class PostgresWriter: RegistrationWriter {
 
     public override func read(_ page: RegistrationPage) { PostgresPage(page, context).begin() }
 
+    public override func read(_ page: MarkPage) { PostgresMarkPage(page, context).begin() }
+
     public override func edit(_ page: EditPage) { PostgresEdit(page, context).begin() }
 
     public override func close() async { await context.connection.close() }

@@ -5,11 +5,14 @@ import SQLite
 /// The statements of the table `ended`.
 struct SQLiteMarkStatements {
     private let select: SQLiteStatement
+    private let selectPage: SQLiteStatement
     private let upsert: SQLiteStatement
     private let deleteOld: SQLiteStatement
 
     init(_ file: SQLiteFile) throws(SQLiteError) {
         select = try file.prepare("SELECT at, permanent FROM ended WHERE key = ?")
+        selectPage = try file.prepare(
+            "SELECT key, at, permanent FROM ended WHERE key > ? ORDER BY key LIMIT ?")
         upsert = try file.prepare(
             """
             INSERT INTO ended (key, at, permanent) VALUES (?, ?, ?)
@@ -30,6 +33,18 @@ struct SQLiteMarkStatements {
                 EndMark(key: key, at: try row.int64(0), isPermanent: try row.int64(1) != 0)
             }
             if let mark { marks.append(mark) }
+        }
+        return marks
+    }
+
+    /// Returns the marks after a key, in the order of their keys.
+    func marks(after key: UUIDValue?, countMax: Int) throws(SQLiteError) -> [EndMark] {
+        selectPage.bind(1, key: key ?? Registration.Key.unshared)
+        selectPage.bind(2, int: countMax)
+        var marks: [EndMark] = []
+        try selectPage.forEachRow { row throws(SQLiteError) in
+            marks.append(
+                EndMark(key: try row.key(0), at: try row.int64(1), isPermanent: try row.int64(2) != 0))
         }
         return marks
     }

@@ -28,7 +28,7 @@ private final class LookupJob: SQLiteStoreJob, @unchecked Sendable {
     private var waiting: (lookup: DeviceLookup, timer: TimerToken)?
     private let queries: [DeviceQuery]
     private let now: Int64
-    private var devices: [[FoundDevice]] = []
+    private var results: [Result<[FoundDevice], MissingDataKey>] = []
 
     init(_ lookup: DeviceLookup, _ link: SQLiteThreadLink) {
         (queries, now) = (lookup.queries, link.loop.now.unixMilliseconds)
@@ -41,10 +41,23 @@ private final class LookupJob: SQLiteStoreJob, @unchecked Sendable {
     }
 
     override func run(_ session: SQLiteSession) throws(SQLiteError) {
-        devices = try session.lookUp(queries, now: now)
+        results = try session.lookUp(queries, now: now)
     }
 
-    override func succeeded() { receiver()?.completed(devices) }
+    override func succeeded() {
+        guard let lookup = receiver() else { return }
+        var devices: [[FoundDevice]] = []
+        devices.reserveCapacity(results.count)
+        for (query, result) in results.enumerated() {
+            switch result {
+            case .success(let found): devices.append(found)
+            case .failure(let missing):
+                devices.append([])
+                lookup.fail(query: query, StoreFault(missing))
+            }
+        }
+        lookup.completed(devices)
+    }
 
     override func failed(_ fault: StoreFault) { receiver()?.failed(fault) }
 

@@ -3,22 +3,23 @@ import Registrations
 import SQLite
 
 extension SQLiteSession {
-    /// Applies commands in their order, and returns their outcomes.
+    /// Applies commands and then ends in their orders, and returns their outcomes.
     ///
     /// - Throws: ``SQLiteError``. The code is `value` if a command has values that cannot be encrypted.
     func apply(
-        _ commands: [RegistrationCommand], _ rules: RegistrationRules
+        _ commands: [RegistrationCommand], _ ends: [StoredEnd], _ rules: RegistrationRules
     ) throws(SQLiteError) -> [CommandOutcome] {
         var apps = try apps.all()
-        let keyed = try keyed(commands, apps)
+        let keyed = try keyed(commands, apps) + ends.map { .restore($0) }
         let touched = TouchedKeys(keyed)
         let stored = try stored(touched, apps)
+        try Self.withKeys { () throws(MissingDataKey) in try coder.requireKeys(of: stored.values.lazy.map(\.row)) }
         let change = rules.apply(
             keyed, to: stored.values.lazy.map(\.registration), marks: try marks.marks(touched.marks))
         try write(change, replacing: stored, &apps)
         _ = try store(change.expirations, at: rules.now, isHandedOut: false)
         var outcomes: [CommandOutcome] = []
-        outcomes.reserveCapacity(commands.count)
+        outcomes.reserveCapacity(keyed.count)
         for outcome in change.outcomes {
             let events = try store(outcome.events, at: rules.now, isHandedOut: true)
             outcomes.append(CommandOutcome(reply: outcome.reply, events: events))
@@ -54,10 +55,12 @@ extension SQLiteSession {
         return found
     }
 
-    /// Returns the devices of each query, in the order of the queries.
+    /// Returns the devices of each query, in the order of the queries, or the fault of the query.
     ///
     /// - Parameter now: UNIX milliseconds.
-    func lookUp(_ queries: [DeviceQuery], now: Int64) throws(SQLiteError) -> [[FoundDevice]] {
+    func lookUp(
+        _ queries: [DeviceQuery], now: Int64
+    ) throws(SQLiteError) -> [Result<[FoundDevice], MissingDataKey>] {
         try queries.map { query throws(SQLiteError) in
             let (userKey, scopeKey) = try Self.withCrypto { () throws(CryptoError) in
                 (
@@ -66,12 +69,18 @@ extension SQLiteSession {
                 )
             }
             var devices: [FoundDevice] = []
+            var missing: MissingDataKey?
             try lookups.forEachDevice(of: query, userKey: userKey, scopeKey: scopeKey, now: now) {
                 key, registeredAt, sealed throws(SQLiteError) in
-                let device = coder.device(key: key, userKey: userKey, registeredAt: registeredAt, sealed: sealed)
-                if let device { devices.append(device) }
+                do throws(MissingDataKey) {
+                    let device = try coder.device(
+                        key: key, userKey: userKey, registeredAt: registeredAt, sealed: sealed)
+                    if let device { devices.append(device) }
+                } catch {
+                    missing = error
+                }
             }
-            return devices
+            return missing.map { .failure($0) } ?? .success(devices)
         }
     }
 }

@@ -8,8 +8,12 @@ extension SQLiteSession {
         _ rules: RegistrationRules, rowsMax: Int
     ) throws(SQLiteError) -> (events: [StoredEvent], isComplete: Bool) {
         let claims = try events.claim(now: rules.now, countMax: rowsMax)
-        let events = claims.compactMap {
-            coder.event(id: $0.id, sealed: $0.sealed, mayBeDuplicate: $0.wasHandedOut)
+        var events: [StoredEvent] = []
+        for claim in claims {
+            let event = try Self.withKeys { () throws(MissingDataKey) in
+                try coder.event(id: claim.id, sealed: claim.sealed, mayBeDuplicate: claim.wasHandedOut)
+            }
+            if let event { events.append(event) }
         }
         let expiredCount = try expire(rules, rowsMax: rowsMax)
         let time = rules.now - RegistrationRules.tombstoneMillisecondsMax
@@ -24,6 +28,7 @@ extension SQLiteSession {
         guard !keys.isEmpty else { return 0 }
         var apps = try apps.all()
         let stored = try stored(keys, apps)
+        try Self.withKeys { () throws(MissingDataKey) in try coder.requireKeys(of: stored.lazy.map(\.row)) }
         let change = rules.expire(stored.lazy.map(\.registration))
         try write(change, replacing: Dictionary(uniqueKeysWithValues: stored.map { ($0.row.key, $0) }), &apps)
         _ = try store(change.expirations, at: rules.now, isHandedOut: false)

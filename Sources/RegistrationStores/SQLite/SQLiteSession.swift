@@ -38,6 +38,17 @@ final class SQLiteSession {
         }
     }
 
+    /// Runs `body`, and converts its error into that of a job.
+    ///
+    /// - Throws: ``SQLiteError`` of code `missingKey`.
+    static func withKeys<Value>(_ body: () throws(MissingDataKey) -> Value) throws(SQLiteError) -> Value {
+        do throws(MissingDataKey) {
+            return try body()
+        } catch {
+            throw SQLiteError(.missingKey, StoreFault(error).sentence)
+        }
+    }
+
     /// A row and its registration.
     typealias Stored = (row: StoredRow, registration: Registration)
 

@@ -23,6 +23,8 @@ final class SQLiteWriter: RegistrationWriter {
 
     override func read(_ page: RegistrationPage) { link.submit(SQLitePageJob(page, link)) }
 
+    override func read(_ page: MarkPage) { link.submit(SQLiteMarkPageJob(page, link)) }
+
     override func edit(_ page: EditPage) { submitChange(SQLiteEditJob(page, link)) }
 
     override func close() async { await link.close() }

@@ -5,15 +5,18 @@ import SQLite
 final class SQLiteBatchJob: SQLiteStoreJob, @unchecked Sendable {
     private let batch: CommandBatch
     private let commands: [RegistrationCommand]
+    private let ends: [StoredEnd]
     private let rules: RegistrationRules
     private var outcomes: [CommandOutcome] = []
 
     init(_ batch: CommandBatch, _ link: SQLiteThreadLink) {
-        (self.batch, commands, rules) = (batch, batch.commands, batch.rules)
+        (self.batch, commands, ends, rules) = (batch, batch.commands, batch.ends, batch.rules)
         super.init(link)
     }
 
-    override func run(_ session: SQLiteSession) throws(SQLiteError) { outcomes = try session.apply(commands, rules) }
+    override func run(_ session: SQLiteSession) throws(SQLiteError) {
+        outcomes = try session.apply(commands, ends, rules)
+    }
 
     override func succeeded() { batch.completed(outcomes) }
 
@@ -75,6 +78,26 @@ final class SQLitePageJob: SQLiteStoreJob, @unchecked Sendable {
     }
 
     override func succeeded() { page.completed(content.registrations, last: content.last) }
+
+    override func failed(_ fault: StoreFault) { page.failed(fault) }
+}
+
+final class SQLiteMarkPageJob: SQLiteStoreJob, @unchecked Sendable {
+    private let page: MarkPage
+    private let after: UUIDValue?
+    private let marksMax: Int
+    private var marks: [EndMark] = []
+
+    init(_ page: MarkPage, _ link: SQLiteThreadLink) {
+        (self.page, after, marksMax) = (page, page.after, page.marksMax)
+        super.init(link)
+    }
+
+    override func run(_ session: SQLiteSession) throws(SQLiteError) {
+        marks = try session.marks.marks(after: after, countMax: marksMax)
+    }
+
+    override func succeeded() { page.completed(marks) }
 
     override func failed(_ fault: StoreFault) { page.failed(fault) }
 }

@@ -19,6 +19,7 @@ extension StoreFault {
         case .memory: (code, remedy) = (.refused, "give the worker more memory")
         case .foreign, .newerVersion, .corrupt: code = .schema
         case .statement: (code, remedy) = (.schema, "restore the file from a backup")
+        case .missingKey: code = .keys
         case .constraint, .value: (code, remedy) = (.data, "correct the command")
         }
         self.init(

@@ -2,8 +2,8 @@ import Crypto
 import JSON
 package import Registrations
 
-/// Converts the lines of an import into commands. The file is CSV with a header line, or JSON lines with the members of
-/// the `register` command.
+/// Converts the lines of an import into commands and ends. The file is CSV with a header line, or JSON lines with the
+/// members of the `register` command. JSON lines of an export may also be ends.
 package struct ImportParser {
     /// The format of a file. The first line that is not blank determines it: a line of JSON begins with `{`, and any
     /// other line is the header of a CSV file.
@@ -18,6 +18,7 @@ package struct ImportParser {
         /// A blank line, or the header.
         case nothing
         case command(RegistrationCommand)
+        case end(StoredEnd)
         case violation(CommandViolation)
     }
 
@@ -29,12 +30,17 @@ package struct ImportParser {
     /// The time of lines without `registered_at`, in UNIX milliseconds; nil if each line needs this member.
     private let registeredAt: Int64?
     private let environment: ReceivedCommand.EnvironmentLookup
+    private let indexKey: String
     private var format = Format.undecided
 
-    /// - Parameter registeredAt: The time of lines without `registered_at`, in UNIX milliseconds; nil if each line
-    ///   needs this member.
-    package init(registeredAt: Int64?, environment: @escaping ReceivedCommand.EnvironmentLookup) {
-        (self.registeredAt, self.environment) = (registeredAt, environment)
+    /// - Parameters:
+    ///   - registeredAt: The time of lines without `registered_at`, in UNIX milliseconds; nil if each line needs this
+    ///     member.
+    ///   - indexKey: The fingerprint of the store's index key. Ends of another index key are violations.
+    package init(
+        registeredAt: Int64?, indexKey: String, environment: @escaping ReceivedCommand.EnvironmentLookup
+    ) {
+        (self.registeredAt, self.indexKey, self.environment) = (registeredAt, indexKey, environment)
     }
 
     /// Whether all lines so far were blank.
@@ -60,13 +66,26 @@ package struct ImportParser {
             return .nothing
         case .undecided, .jsonLines:
             format = .jsonLines
-            return content(ofBody: completed(line), now)
+            return content(ofJSON: line, now)
         case .csv(let columns):
             do throws(CommandViolation) {
                 return content(ofBody: try body(line, columns), now)
             } catch {
                 return .violation(error)
             }
+        }
+    }
+
+    private func content(ofJSON line: [UInt8], _ now: Int64) -> Content {
+        guard let root = try? JSONDocument(line, limits: Self.lineLimits).root, root.kind == .object else {
+            // The validation of the command reports the fault.
+            return content(ofBody: line, now)
+        }
+        guard root[key: EndLine.member] != nil else { return content(ofBody: completed(line, root), now) }
+        do throws(CommandViolation) {
+            return .end(try StoredEnd(root, indexKey: indexKey))
+        } catch {
+            return .violation(error)
         }
     }
 
@@ -85,12 +104,8 @@ package struct ImportParser {
         }
     }
 
-    /// Returns a JSON line after adding the members that it may omit. Returns a line that is not an object unchanged,
-    /// so that the validation of the command reports it.
-    private func completed(_ line: [UInt8]) -> [UInt8] {
-        guard let root = try? JSONDocument(line, limits: Self.lineLimits).root, root.kind == .object else {
-            return line
-        }
+    /// Returns a line, whose object is `root`, after adding the members that it may omit.
+    private func completed(_ line: [UInt8], _ root: JSONValue) -> [UInt8] {
         var missing: [String] = []
         if root["command"] == nil { missing.append(#""command":"register""#) }
         if let registeredAt, root["registered_at"] == nil { missing.append(#""registered_at":\#(registeredAt)"#) }

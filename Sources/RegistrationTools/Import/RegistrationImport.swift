@@ -25,22 +25,39 @@ package final class RegistrationImport {
         package var resumes: Bool
         /// The time of lines without `registered_at`, in UNIX milliseconds.
         package var registeredAt: Int64?
+        /// The fingerprint of the store's index key.
+        package var indexKey: String
         /// Minimum number of lines between two writes of the checkpoint while the import runs.
         var checkpointLines = 2_000
 
-        package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil) {
+        package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil, indexKey: String = "") {
             (self.path, self.resumes, self.registeredAt) = (path, resumes, registeredAt)
+            self.indexKey = indexKey
         }
     }
 
     /// Lines that the import reads together.
     private struct Batch {
-        var commands: [(line: Int, command: RegistrationCommand)] = []
+        var items: [Item] = []
         var rejects: [ImportReject] = []
         /// The number of lines, blank and rejected ones included.
         var lineCount = 0
         /// The place after the lines.
         var place = ImportPlace()
+    }
+
+    /// A command or end, and its line.
+    private struct Item {
+        var line: Int
+        var content: ImportParser.Content
+
+        var command: RegistrationCommand? {
+            if case .command(let command) = content { command } else { nil }
+        }
+
+        var end: StoredEnd? {
+            if case .end(let end) = content { end } else { nil }
+        }
     }
 
     /// The outcome of a batch.
@@ -78,7 +95,8 @@ package final class RegistrationImport {
     ) {
         (self.options, self.store, self.loop) = (options, store, loop)
         (self.rejected, self.isStopped) = (rejected, isStopped)
-        parser = ImportParser(registeredAt: options.registeredAt, environment: environment)
+        parser = ImportParser(
+            registeredAt: options.registeredAt, indexKey: options.indexKey, environment: environment)
     }
 
     /// Returns the path of the file of rejects of an imported file.
@@ -132,7 +150,11 @@ package final class RegistrationImport {
                 }
             }
             guard let next else { break }
-            inFlight = (next, next.commands.isEmpty ? nil : store?.submit(next.commands.map(\.command)))
+            let items = next.items
+            inFlight = (
+                next,
+                items.isEmpty ? nil : store?.submit(items.compactMap(\.command), ends: items.compactMap(\.end))
+            )
         }
         guard isStopped() else {
             if isFile, store != nil { ImportCheckpoint.remove(of: options.path) }
@@ -153,9 +175,10 @@ package final class RegistrationImport {
             switch line {
             case .tooLong: batch.rejects.append(ImportReject(line: number, .tooLong))
             case .text(let text):
-                switch try parser.content(of: text, now: now) {
+                let content = try parser.content(of: text, now: now)
+                switch content {
                 case .nothing: break
-                case .command(let command): batch.commands.append((number, command))
+                case .command, .end: batch.items.append(Item(line: number, content: content))
                 case .violation(let violation): batch.rejects.append(ImportReject(line: number, violation))
                 }
             }
@@ -165,7 +188,7 @@ package final class RegistrationImport {
         return batch.lineCount == 0 ? nil : batch
     }
 
-    /// Waits for the outcomes of a batch. Commands whose values the store refuses become rejects.
+    /// Waits for the outcomes of a batch. Items whose values the store refuses become rejects.
     private func settle(_ batch: Batch, _ reply: StoreReply<[CommandOutcome]>?) async -> Result<Settled, StoreFault> {
         var settled = Settled(counts: checkpoint.counts, rejects: batch.rejects)
         if let store, let reply {
@@ -173,32 +196,31 @@ package final class RegistrationImport {
                 do throws(StoreFault) {
                     settled.add(try await reply.value())
                 } catch {
-                    try await apply(batch.commands[...], to: store, &settled)
+                    try await apply(batch.items[...], to: store, &settled)
                 }
             } catch {
                 return .failure(error)
             }
         } else {
-            settled.counts.addValid(batch.commands.count)
+            settled.counts.addValid(batch.items.count)
         }
         settled.rejects.sort { $0.line < $1.line }
         settled.counts.addRejects(settled.rejects.count)
         return .success(settled)
     }
 
-    /// Applies commands. If the store refuses their values, splits them in halves until each faulty command is alone.
+    /// Applies items. If the store refuses their values, splits them in halves until each faulty item is alone.
     private func apply(
-        _ commands: ArraySlice<(line: Int, command: RegistrationCommand)>, to store: StoreSession,
-        _ settled: inout Settled
+        _ items: ArraySlice<Item>, to store: StoreSession, _ settled: inout Settled
     ) async throws(StoreFault) {
         do throws(StoreFault) {
-            settled.add(try await store.apply(commands.map(\.command)))
+            settled.add(try await store.apply(items.compactMap(\.command), ends: items.compactMap(\.end)))
         } catch {
-            guard error.code == .data, let first = commands.first else { throw error }
-            guard commands.count > 1 else { return settled.rejects.append(ImportReject(line: first.line, error)) }
-            let half = commands.startIndex + commands.count / 2
-            try await apply(commands[..<half], to: store, &settled)
-            try await apply(commands[half...], to: store, &settled)
+            guard error.code == .data, let first = items.first else { throw error }
+            guard items.count > 1 else { return settled.rejects.append(ImportReject(line: first.line, error)) }
+            let half = items.startIndex + items.count / 2
+            try await apply(items[..<half], to: store, &settled)
+            try await apply(items[half...], to: store, &settled)
         }
     }
 

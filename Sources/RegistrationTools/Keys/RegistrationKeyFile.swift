@@ -1,10 +1,10 @@
 import Crypto
 import Glibc
-import Registrations
+package import Registrations
 
-/// Creates key files, and adds data keys to them.
+/// Creates key files, and changes their data keys.
 package enum RegistrationKeyFile {
-    /// The reason why a key file cannot be created or extended.
+    /// The reason why a key file cannot be created or changed.
     package struct Failure: Error, Equatable, Sendable {
         package let message: String
     }
@@ -26,43 +26,33 @@ package enum RegistrationKeyFile {
         }
     }
 
-    /// Adds a random data key. Processes that read the file afterwards encrypt with it. The file keeps its owner, group
-    /// and mode. Blocks.
-    package static func addDataKey(to path: String) throws(Failure) {
-        let text = try textWithNewDataKey(path)
+    /// Changes the data keys, and returns the keys after the change. The file keeps its owner, group and mode. Blocks.
+    @discardableResult
+    package static func edit(_ path: String, _ edit: RegistrationKeys.Edit) throws(Failure) -> RegistrationKeys {
+        let text: [UInt8]
+        let keys: RegistrationKeys
+        do throws(RegistrationKeysError) {
+            text = try RegistrationKeys(path: path).file(after: edit)
+            keys = try RegistrationKeys(json: text, source: path)
+        } catch {
+            throw error.code == .invalidEdit ? cannotChange(path, error.message) : Failure(message: error.message)
+        }
         // The path may be a symbolic link, which must remain.
-        guard let resolved = realpath(path, nil) else { throw cannotExtend(path, NewFile.Failure(errno).reason) }
+        guard let resolved = realpath(path, nil) else { throw cannotChange(path, NewFile.Failure(errno).reason) }
         defer { free(resolved) }
         var status = stat()
-        guard stat(resolved, &status) == 0 else { throw cannotExtend(path, NewFile.Failure(errno).reason) }
+        guard stat(resolved, &status) == 0 else { throw cannotChange(path, NewFile.Failure(errno).reason) }
         do throws(NewFile.Failure) {
             try NewFile.replace(
                 String(cString: resolved), with: text,
                 NewFile.Ownership(mode: status.st_mode & 0o7777, owner: (status.st_uid, status.st_gid)))
         } catch {
-            throw cannotExtend(path, error.reason)
+            throw cannotChange(path, error.reason)
         }
+        return keys
     }
 
-    private static func textWithNewDataKey(_ path: String) throws(Failure) -> [UInt8] {
-        let keys: RegistrationKeys
-        do throws(RegistrationKeysError) {
-            keys = try RegistrationKeys(path: path)
-        } catch {
-            throw Failure(message: error.message)
-        }
-        do throws(CryptoError) {
-            if let text = try keys.fileWithNewDataKey() { return text }
-        } catch {
-            throw cannotExtend(path, error.message)
-        }
-        throw cannotExtend(
-            path,
-            "it has \(RegistrationKeys.dataKeysMax) data keys, or one with the highest id; delete data keys that encrypt no "
-                + "row")
-    }
-
-    private static func cannotExtend(_ path: String, _ reason: String) -> Failure {
-        Failure(message: "cannot add a data key to \(path): \(reason)")
+    private static func cannotChange(_ path: String, _ reason: String) -> Failure {
+        Failure(message: "cannot change \(path): \(reason)")
     }
 }

@@ -26,6 +26,15 @@ final class AwaitedPage: RegistrationPage {
     override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
 }
 
+/// A page of marks that a task waits for.
+final class AwaitedMarkPage: MarkPage {
+    let reply = StoreReply<[EndMark]>()
+
+    override func completed(_ marks: [EndMark]) { reply.complete(.success(marks)) }
+
+    override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
+}
+
 /// A page of edited registrations that a task waits for.
 final class AwaitedEdit: EditPage {
     struct Outcome: Sendable {

@@ -1,3 +1,4 @@
+import Crypto
 package import EventLoop
 package import Registrations
 
@@ -46,15 +47,17 @@ package final class StoreSession {
 
     package func close() async { await writer.close() }
 
-    /// Applies commands as one transaction. Returns their outcomes in their order.
-    package func apply(_ commands: [RegistrationCommand]) async throws(StoreFault) -> [CommandOutcome] {
-        try await repeating { submit(commands) }
+    /// Applies commands, and ends from an export, as one transaction. Returns their outcomes in their order.
+    package func apply(
+        _ commands: [RegistrationCommand], ends: [StoredEnd] = []
+    ) async throws(StoreFault) -> [CommandOutcome] {
+        try await repeating { submit(commands, ends: ends) }
     }
 
-    /// Begins to apply commands as one transaction, so that the caller can work meanwhile. Never repeats the call.
-    func submit(_ commands: [RegistrationCommand]) -> StoreReply<[CommandOutcome]> {
+    /// Begins to apply commands and ends as one transaction, so that the caller can work meanwhile. Never repeats the call.
+    func submit(_ commands: [RegistrationCommand], ends: [StoredEnd]) -> StoreReply<[CommandOutcome]> {
         let rules = RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
-        let batch = AwaitedBatch(commands, rules: rules)
+        let batch = AwaitedBatch(commands, ends: ends, rules: rules)
         writer.apply(batch)
         return batch.reply
     }
@@ -73,6 +76,22 @@ package final class StoreSession {
             guard await body(page.registrations) else { return }
             last = page.last
         } while last != nil
+    }
+
+    /// Reads marks in pages. Calls `body` for each page until `body` returns false.
+    package func readMarks(_ body: ([EndMark]) async -> Bool) async throws(StoreFault) {
+        var last: UUIDValue?
+        while true {
+            var marksMax = 0
+            let page = try await repeating {
+                let page = AwaitedMarkPage(after: last)
+                marksMax = page.marksMax
+                writer.read(page)
+                return page.reply
+            }
+            guard await body(page), page.count >= marksMax, let key = page.last?.key else { return }
+            last = key
+        }
     }
 
     func edit(_ edit: EditPage.Edit, after key: Registration.Key?) async throws(StoreFault) -> AwaitedEdit.Outcome {

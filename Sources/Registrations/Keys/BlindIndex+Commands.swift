@@ -3,8 +3,8 @@ public import Crypto
 extension BlindIndex {
     /// Returns the command with its keys.
     ///
-    /// - Parameter apps: The apps in which an erasure in all apps ends registrations. The mark of the erasure also
-    ///   covers other apps.
+    /// - Parameter apps: The apps in which an erasure in all apps ends registrations, in this order. Duplicates are
+    ///   ignored. The mark of the erasure also covers other apps.
     /// - Throws: `failed` if OpenSSL fails.
     public func keyed(_ command: RegistrationCommand, apps: [String]) throws(CryptoError) -> KeyedCommand {
         switch command {
@@ -52,7 +52,8 @@ extension BlindIndex {
 
     private func end(of user: String, inAll apps: [String], at: Int64) throws(CryptoError) -> KeyedCommand.UserEnd {
         var users: [UUIDValue] = []
-        for app in apps { users.append(try userKey(app: app, user: user)) }
+        var added: Set<String> = []
+        for app in apps where added.insert(app).inserted { users.append(try userKey(app: app, user: user)) }
         return KeyedCommand.UserEnd(
             users: users, mark: EndMark(key: try markKey(userInAllApps: user), at: at, isPermanent: true),
             deviceID: nil, isErasure: true)

@@ -9,6 +9,7 @@ enum KeyUse: String {
     case userOnDevice = "user on device"
     case scope
     case row
+    case fingerprint
 
     /// Derives the key of this use.
     ///

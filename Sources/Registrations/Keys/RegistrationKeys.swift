@@ -6,11 +6,12 @@ import JSON
 /// A key file is a JSON object:
 ///
 /// ```json
-/// {"index_key": "<32 bytes in Base64>", "data_keys": [{"id": 1, "key": "<32 bytes in Base64>"}]}
+/// {"index_key": "<32 bytes in Base64>", "active_key": 1, "data_keys": [{"id": 1, "key": "<32 bytes in Base64>"}]}
 /// ```
 ///
-/// The data key with the highest id encrypts; the others only decrypt. The index key is permanent: with another
-/// one, lookups find no rows.
+/// The data key with the id `active_key` encrypts; the others only decrypt. A new key is activated after all workers
+/// have it. Without `active_key`, the key with the highest id encrypts. The index key is permanent: with another one,
+/// lookups find no rows.
 public struct RegistrationKeys: Sendable, Equatable {
     /// Length of each key in bytes.
     public static let keyBytes = 32
@@ -27,8 +28,10 @@ public struct RegistrationKeys: Sendable, Equatable {
     }
 
     let indexKey: [UInt8]
-    /// In descending order of their ids; not empty.
+    /// In ascending order of their ids; not empty.
     let dataKeys: [DataKey]
+    /// The id of the data key that encrypts.
+    public let activeKeyID: Int
 
     /// Reads the content of a key file.
     ///
@@ -55,7 +58,7 @@ public struct RegistrationKeys: Sendable, Equatable {
             let line = error.node.map { " at line \(document.position(ofNode: $0).line)" } ?? ""
             throw malformed("a member is missing, unknown or invalid\(line)")
         }
-        let dataKeys = file.dataKeys.sorted { $0.id > $1.id }
+        let dataKeys = file.dataKeys.sorted { $0.id < $1.id }
         guard (1...Self.dataKeysMax).contains(dataKeys.count) else {
             throw malformed("the file has \(dataKeys.count) data keys instead of 1 to \(Self.dataKeysMax)")
         }
@@ -65,7 +68,11 @@ public struct RegistrationKeys: Sendable, Equatable {
         guard !dataKeys.contains(where: { $0.key == file.indexKey }) else {
             throw malformed("a data key equals the index key")
         }
-        (self.indexKey, self.dataKeys) = (file.indexKey, dataKeys)
+        let activeKeyID = file.activeKey ?? dataKeys[dataKeys.count - 1].id
+        guard dataKeys.contains(where: { $0.id == activeKeyID }) else {
+            throw malformed("active_key is \(activeKeyID), and no data key has this id")
+        }
+        (self.indexKey, self.dataKeys, self.activeKeyID) = (file.indexKey, dataKeys, activeKeyID)
     }
 
     /// Returns the text of a key file with random keys and one data key.
@@ -73,25 +80,15 @@ public struct RegistrationKeys: Sendable, Equatable {
     /// - Throws: `failed` if the system has no entropy.
     public static func generatedFile() throws(CryptoError) -> [UInt8] {
         KeyFile(
-            indexKey: try SecureRandom.bytes(count: keyBytes),
+            indexKey: try SecureRandom.bytes(count: keyBytes), activeKey: dataKeyIDs.lowerBound,
             dataKeys: [DataKey(id: dataKeyIDs.lowerBound, key: try SecureRandom.bytes(count: keyBytes))]
         ).text
     }
 
-    /// Returns the text of a key file with these keys and a new random data key, which then encrypts. Returns nil if
-    /// these keys include the maximum number of data keys, or the highest id.
-    ///
-    /// - Throws: `failed` if the system has no entropy.
-    public func fileWithNewDataKey() throws(CryptoError) -> [UInt8]? {
-        guard dataKeys.count < Self.dataKeysMax, let newest = dataKeys.first?.id,
-            Self.dataKeyIDs.contains(newest + 1)
-        else { return nil }
-        let added = DataKey(id: newest + 1, key: try SecureRandom.bytes(count: Self.keyBytes))
-        return KeyFile(indexKey: indexKey, dataKeys: dataKeys.reversed() + [added]).text
-    }
-
-    private struct KeyFile: Sendable {
+    /// The members of a key file.
+    struct KeyFile: Sendable {
         var indexKey: [UInt8] = []
+        var activeKey: Int?
         var dataKeys: [DataKey] = []
 
         var text: [UInt8] {
@@ -113,6 +110,7 @@ public struct RegistrationKeys: Sendable, Equatable {
             "a key file", from: KeyFile(),
             [
                 .required("index_key", \.indexKey, key),
+                .optional("active_key", \.activeKey, .int(dataKeyIDs)),
                 .required("data_keys", \.dataKeys, .list(of: dataKey.value, "a data key")),
             ])
     }

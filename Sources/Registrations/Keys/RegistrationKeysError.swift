@@ -7,6 +7,8 @@ public struct RegistrationKeysError: Error, Sendable, Hashable, CustomStringConv
         case exposed
         /// The content is not that of a valid key file.
         case malformed
+        /// A change of the keys is not possible.
+        case invalidEdit
     }
 
     public let code: Code

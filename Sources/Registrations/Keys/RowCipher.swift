@@ -27,22 +27,26 @@ public final class RowCipher {
         case failed
     }
 
-    /// The id of the newest data key, which encrypts.
-    public let newestKeyID: Int
-    private let newest: AES256GCM
+    /// The id of the data key that encrypts.
+    public let activeKeyID: Int
+    private let active: AES256GCM
     private let ciphers: [Int: AES256GCM]
 
     /// - Throws: `failed` if OpenSSL fails.
     public init(_ keys: RegistrationKeys) throws(CryptoError) {
         var ciphers: [Int: AES256GCM] = [:]
         for key in keys.dataKeys { ciphers[key.id] = try AES256GCM(key: try KeyUse.row.key(from: key.key)) }
-        guard let newestKeyID = ciphers.keys.max(), let newest = ciphers[newestKeyID] else {
-            throw CryptoError(.invalidArgument, "cannot encrypt registrations: there is no data key")
+        activeKeyID = keys.activeKeyID
+        guard let active = ciphers[activeKeyID] else {
+            preconditionFailure("cannot encrypt registrations: no data key is active")
         }
-        (self.newestKeyID, self.newest, self.ciphers) = (newestKeyID, newest, ciphers)
+        (self.active, self.ciphers) = (active, ciphers)
     }
 
-    /// Encrypts an identity with the newest data key.
+    /// Returns whether the key file has the data key with this id.
+    func hasKey(_ id: Int) -> Bool { ciphers[id] != nil }
+
+    /// Encrypts an identity with the active data key.
     ///
     /// - Throws: `invalidArgument` if the token is not an even number of lower-case hexadecimal digits, or a part of the
     ///   identity is empty or longer than 65,535 bytes; `failed` if OpenSSL fails.
@@ -76,7 +80,7 @@ public final class RowCipher {
         return token
     }
 
-    /// Encrypts the text of an event with the newest data key.
+    /// Encrypts the text of an event with the active data key.
     ///
     /// - Throws: `failed` if OpenSSL fails.
     func seal(_ text: [UInt8], ofEvent id: UUIDValue) throws(CryptoError) -> Sealed {
@@ -93,9 +97,9 @@ public final class RowCipher {
 
     private func seal(_ text: [UInt8], authenticating data: AssociatedData) throws(CryptoError) -> Sealed {
         let ciphertext = Self.withBytes(of: data) { data in
-            Result { () throws(CryptoError) in try newest.seal(text, authenticating: data) }
+            Result { () throws(CryptoError) in try active.seal(text, authenticating: data) }
         }
-        return Sealed(keyID: newestKeyID, ciphertext: try ciphertext.get())
+        return Sealed(keyID: activeKeyID, ciphertext: try ciphertext.get())
     }
 
     private func open(_ sealed: Sealed, authenticating data: AssociatedData) throws(OpenError) -> [UInt8] {

@@ -1,6 +1,6 @@
 public import Crypto
 
-/// A command with the keys of the rows and marks that it concerns. `BlindIndex` creates it.
+/// A command with the keys of the rows and marks that it concerns. `BlindIndex` creates it, except `restore`.
 public enum KeyedCommand: Sendable, Hashable {
     case register(NewRegistration, RegisterKeys)
     /// An `unregister` of a token, or a `prune`, which has a refusal. `at` is the time of the end.
@@ -8,6 +8,8 @@ public enum KeyedCommand: Sendable, Hashable {
     /// An `unregister` of a user or installation, or an `erase`.
     case endUser(UserEnd)
     case suspect(UUIDValue, APNSRefusal)
+    /// An end from an export.
+    case restore(StoredEnd)
 
     public struct RegisterKeys: Sendable, Hashable {
         /// The keyed hash of app, environment, kind, scope and token.
@@ -76,6 +78,10 @@ public struct TouchedKeys: Sendable, Hashable {
         case .endUser(let end):
             users.formUnion(end.users)
             marks.insert(end.mark.key)
+        case .restore(.tombstone(let row)): tokens.insert(row.key.token)
+        case .restore(.mark(let mark)):
+            users.insert(mark.key)
+            marks.insert(mark.key)
         }
     }
 }

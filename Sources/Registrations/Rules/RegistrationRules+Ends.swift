@@ -46,6 +46,32 @@ extension RegistrationRules {
         return Outcome(.unchanged)
     }
 
+    /// Restores an end from an export. The reply is `ended` if the end has an effect.
+    func restore(_ end: StoredEnd, in table: inout RegistrationTable) -> Outcome {
+        switch end {
+        case .mark(let mark):
+            // The key of a mark for a user in an app is also that of the user's rows.
+            let outcome = endUser(
+                KeyedCommand.UserEnd(users: [mark.key], mark: mark, deviceID: nil, isErasure: mark.isPermanent),
+                in: &table)
+            return outcome.reply == .notFound ? Outcome(.ended) : outcome
+        case .tombstone(let tombstone): return restore(tombstone, in: &table)
+        }
+    }
+
+    private func restore(_ tombstone: Registration, in table: inout RegistrationTable) -> Outcome {
+        guard let row = table[tombstone.key] else {
+            table.set(tombstone)
+            return Outcome(.ended)
+        }
+        let end = max(tombstone.endedAt ?? tombstone.registeredAt, row.endedAt ?? .min)
+        guard row.details == nil || row.registeredAt <= end else { return Outcome(.superseded) }
+        var merged = row.registeredAt < tombstone.registeredAt ? tombstone : row
+        merged.state = .ended(at: end)
+        table.set(merged)
+        return Outcome(merged == row ? .unchanged : .ended)
+    }
+
     private static func endReply(endedCount: Int, of rows: [Registration]) -> RegistrationReply {
         if endedCount > 0 { return .ended }
         if rows.contains(where: { $0.details != nil }) { return .superseded }

@@ -119,6 +119,7 @@ public struct RegistrationRules: Sendable {
             endToken(address, token, at: at, refusal, in: &table)
         case .endUser(let end): endUser(end, in: &table)
         case .suspect(let token, let refusal): suspect(token, refusal, in: &table)
+        case .restore(let end): restore(end, in: &table)
         }
     }
 }

@@ -1,16 +1,21 @@
-/// A batch of commands that one transaction applies.
+/// A batch of commands, and of ends from an export, that one transaction applies.
 open class CommandBatch {
     /// Maximum number of commands in a batch.
     public static let commandsMax = 256
 
     public let commands: [RegistrationCommand]
+    /// The ends to restore after the commands.
+    public let ends: [StoredEnd]
     public let rules: RegistrationRules
 
-    public init(_ commands: [RegistrationCommand], rules: RegistrationRules) {
-        (self.commands, self.rules) = (commands, rules)
+    public init(_ commands: [RegistrationCommand], ends: [StoredEnd] = [], rules: RegistrationRules) {
+        (self.commands, self.ends, self.rules) = (commands, ends, rules)
     }
 
-    /// Receives the outcomes of the commands, in the order of the commands, after the changes are committed.
+    /// The bundle IDs of the commands and ends, without duplicates.
+    public var apps: Set<String> { Set(commands.compactMap(\.app)).union(ends.compactMap(\.app)) }
+
+    /// Receives the outcomes of the commands and then of the ends, in their orders, after the changes are committed.
     open func completed(_ outcomes: [CommandOutcome]) { fatalError("completed must be overridden") }
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }

@@ -31,7 +31,7 @@ open class RegistrationPage {
 /// A page of registrations that an operator edits.
 open class EditPage {
     public enum Edit: Sendable, Hashable {
-        /// Encrypts rows with the newest data key.
+        /// Encrypts rows with the active data key.
         case rekey
         /// Removes the suspicions from the rows of an app.
         case unsuspend(app: String)

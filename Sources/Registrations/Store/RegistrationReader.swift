@@ -27,13 +27,18 @@ open class DeviceLookup {
     public static let devicesMax = 1000
 
     public let queries: [DeviceQuery]
+    /// The faults of single queries, by index. Such a query has no devices in ``completed(_:)``.
+    public private(set) var faults: [Int: StoreFault] = [:]
 
     public init(_ queries: [DeviceQuery]) {
         self.queries = queries
     }
 
+    /// Records the fault of one query. The reader calls it before ``completed(_:)``.
+    public final func fail(query: Int, _ fault: StoreFault) { faults[query] = fault }
+
     /// Receives the devices of each query, in the order of the queries. The devices of a query are in the order of
-    /// their keys. Rows that cannot be decrypted are missing.
+    /// their keys. Rows that are not authentic are missing. A row with a missing data key fails its query.
     open func completed(_ devices: [[FoundDevice]]) { fatalError("completed must be overridden") }
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }

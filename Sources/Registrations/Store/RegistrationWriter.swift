@@ -25,6 +25,9 @@ open class RegistrationWriter {
     /// Reads registrations in the order of their keys.
     open func read(_ page: RegistrationPage) { fatalError("read must be overridden") }
 
+    /// Reads marks in the order of their keys.
+    open func read(_ page: MarkPage) { fatalError("read must be overridden") }
+
     /// Edits registrations in the order of their keys.
     open func edit(_ page: EditPage) { fatalError("edit must be overridden") }
 

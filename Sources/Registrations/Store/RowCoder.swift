@@ -12,8 +12,16 @@ public final class RowCoder {
         cipher = try RowCipher(keys)
     }
 
-    /// The id of the newest data key, which encrypts.
-    public var newestKeyID: Int { cipher.newestKeyID }
+    /// The id of the data key that encrypts.
+    public var activeKeyID: Int { cipher.activeKeyID }
+
+    /// Checks that the key file has the data keys of rows. Without the identity of a row, a command would miss the
+    /// installation that it ends, and change the row without its event.
+    public func requireKeys(of rows: some Sequence<StoredRow>) throws(MissingDataKey) {
+        for row in rows {
+            if let id = row.sealed?.keyID, !cipher.hasKey(id) { throw MissingDataKey(id: id) }
+        }
+    }
 
     /// Returns the row of a registration. Keeps the ciphertext of the stored row if its identity and user key are
     /// the same.
@@ -64,12 +72,12 @@ public final class RowCoder {
             deviceKey: row.deviceKey, state: state)
     }
 
-    /// Returns the row with its identity encrypted by the newest data key; nil if that key already encrypts it, or if
+    /// Returns the row with its identity encrypted by the active data key; nil if that key already encrypts it, or if
     /// the row is a tombstone or unreadable.
     ///
     /// - Throws: ``CryptoError`` if the identity cannot be encrypted.
     public func rekeyed(_ row: StoredRow) throws(CryptoError) -> StoredRow? {
-        guard let userKey = row.userKey, row.sealed?.keyID != newestKeyID,
+        guard let userKey = row.userKey, row.sealed?.keyID != activeKeyID,
             let identity = identity(of: row, userKey: userKey)
         else { return nil }
         var row = row
@@ -77,10 +85,13 @@ public final class RowCoder {
         return row
     }
 
-    /// Returns the device of a live row that a lookup found; nil if the row cannot be decrypted.
+    /// Returns the device of a live row that a lookup found; nil if the row is not authentic.
+    ///
+    /// - Throws: The data key of the row if the key file lacks it.
     public func device(
         key: Registration.Key, userKey: UUIDValue, registeredAt: Int64, sealed: RowCipher.Sealed
-    ) -> FoundDevice? {
+    ) throws(MissingDataKey) -> FoundDevice? {
+        guard cipher.hasKey(sealed.keyID) else { throw MissingDataKey(id: sealed.keyID) }
         guard let token = try? cipher.openToken(sealed, of: key, userKey: userKey) else {
             unreadableCount += 1
             return nil
@@ -95,8 +106,13 @@ public final class RowCoder {
         try cipher.seal(Array(event.app.utf8) + [0] + event.body, ofEvent: event.id)
     }
 
-    /// Returns the event of a row; nil if it cannot be decrypted.
-    public func event(id: UUIDValue, sealed: RowCipher.Sealed, mayBeDuplicate: Bool) -> StoredEvent? {
+    /// Returns the event of a row; nil if it is not authentic.
+    ///
+    /// - Throws: The data key of the event if the key file lacks it.
+    public func event(
+        id: UUIDValue, sealed: RowCipher.Sealed, mayBeDuplicate: Bool
+    ) throws(MissingDataKey) -> StoredEvent? {
+        guard cipher.hasKey(sealed.keyID) else { throw MissingDataKey(id: sealed.keyID) }
         guard let text = try? cipher.open(sealed, ofEvent: id), let end = text.firstIndex(of: 0) else {
             unreadableCount += 1
             return nil

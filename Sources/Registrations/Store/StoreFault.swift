@@ -1,3 +1,10 @@
+/// The id of a data key that the key file lacks.
+public struct MissingDataKey: Error, Sendable, Hashable {
+    public var id: Int
+
+    public init(id: Int) { self.id = id }
+}
+
 /// The reason why a store did not do its work. Its text is for operators, and contains no users and no tokens.
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// Raw values appear in the codes of breakers, in metrics and in logs.
@@ -12,6 +19,8 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
         case schema
         /// The values of a command are faulty. A repeat fails, too.
         case data
+        /// The key file lacks the data key of a row or event. With the key, the work succeeds.
+        case keys
     }
 
     public var code: Code
@@ -22,6 +31,14 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
 
     public init(_ code: Code, _ sentence: String, errorClass: String? = nil) {
         (self.code, self.sentence, self.errorClass) = (code, sentence, errorClass)
+    }
+
+    /// Creates the fault of a row or event that is encrypted with a missing data key.
+    public init(_ missing: MissingDataKey) {
+        self.init(
+            .keys,
+            "cannot decrypt registrations: keys_file has no data key \(missing.id); copy a key file with this key to all "
+                + "workers")
     }
 
     public var description: String { sentence }

@@ -18,6 +18,8 @@ package final class SimulatedStore {
     }
     /// While it is set, all work except lookups fails, as with a full disk or a standby that refuses writes.
     package var changeFault: StoreFault?
+    /// The faults of queries for single users.
+    package var faultsOfUsers: [String: StoreFault] = [:]
     /// The time from a call until the store performs its work.
     package var latency = Duration.zero
     /// The time from the work of the store until the answer arrives. A connection that is lost meanwhile loses the
@@ -132,13 +134,15 @@ package final class SimulatedStore {
     /// Applies a batch of commands as the writers do, without their latency.
     @discardableResult
     package func apply(
-        _ commands: [RegistrationCommand], rules: RegistrationRules
+        _ commands: [RegistrationCommand], ends: [StoredEnd] = [], rules: RegistrationRules
     ) throws(CryptoError) -> [CommandOutcome] {
         var keyed: [KeyedCommand] = []
         for command in commands {
             if let app = command.app { apps.insert(app) }
             keyed.append(try index.keyed(command, apps: apps.sorted()))
         }
+        apps.formUnion(ends.compactMap(\.app))
+        keyed += ends.map { .restore($0) }
         let change = rules.apply(keyed, toStoreOf: rows, marks: marks)
         store(change)
         var outcomes: [CommandOutcome] = []
@@ -238,7 +242,11 @@ private final class Reader: RegistrationReader {
         store.perform(.lookup, of: client, failed: lookup.failed) { [store] () throws(CryptoError) in
             store.countLookup()
             var devices: [[FoundDevice]] = []
-            for query in lookup.queries { devices.append(try store.devices(of: query)) }
+            for (index, query) in lookup.queries.enumerated() {
+                let fault = store.faultsOfUsers[query.user]
+                if let fault { lookup.fail(query: index, fault) }
+                devices.append(fault == nil ? try store.devices(of: query) : [])
+            }
             return { [devices] in lookup.completed(devices) }
         }
     }
@@ -258,7 +266,7 @@ private final class Writer: RegistrationWriter {
 
     override func apply(_ batch: CommandBatch) {
         store.perform(.commit, of: client, failed: batch.failed) { [store] () throws(CryptoError) in
-            let outcomes = try store.apply(batch.commands, rules: batch.rules)
+            let outcomes = try store.apply(batch.commands, ends: batch.ends, rules: batch.rules)
             return { batch.completed(outcomes) }
         }
     }
@@ -281,6 +289,14 @@ private final class Writer: RegistrationWriter {
         store.perform(.page, of: client, failed: page.failed) { [store] () throws(CryptoError) in
             let (registrations, last) = try store.page(page)
             return { page.completed(registrations, last: last) }
+        }
+    }
+
+    override func read(_ page: MarkPage) {
+        store.perform(.page, of: client, failed: page.failed) { [store] () throws(CryptoError) in
+            let marks = store.marks.values.filter { mark in page.after.map { mark.key > $0 } ?? true }
+                .sorted { $0.key < $1.key }
+            return { page.completed(Array(marks.prefix(page.marksMax))) }
         }
     }
 

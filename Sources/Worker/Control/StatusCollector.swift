@@ -7,6 +7,7 @@ import ControlProtocol
 import Delivery
 import EventLoop
 import Glibc
+import Registrations
 import Telemetry
 
 /// A collector of the worker's status. Runs on the control loop.
@@ -40,7 +41,10 @@ final class StatusCollector {
                 lanes.filter { !group.lanes[$0.number].hasEnded }
             }
             var status = status(phase, of: groups[0], lanes[0], retired: retired)
-            if groups[0].registrations != nil { status.registrations = WorkerStatus.Registrations(registrations) }
+            if groups[0].registrations != nil, let settings = groups[0].configuration.registrations {
+                status.registrations = WorkerStatus.Registrations(
+                    registrations, dataKeys: (try? settings.keys.dataKeySummaries()) ?? [])
+            }
             answer(WorkerSnapshot(status: status, lanes: lanes[0], retired: retired))
         }
         let sources =

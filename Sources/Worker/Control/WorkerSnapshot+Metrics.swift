@@ -60,6 +60,12 @@ extension WorkerSnapshot {
         several(
             "certificate_expiration_timestamp_seconds", "Expiration time of a certificate, in seconds since 1970.",
             status.certificates.map { (["certificate": $0.name], Double($0.notAfterSeconds)) })
+        several(
+            "registration_data_key",
+            "1 for the data key that encrypts device registrations; 0 for one that only decrypts.",
+            (status.registrations?.dataKeys ?? []).map {
+                (["id": "\($0.id)", "fingerprint": $0.fingerprint], $0.isActive ? 1 : 0)
+            })
         writePools(lanes.flatMap(\.pools), several)
     }
 

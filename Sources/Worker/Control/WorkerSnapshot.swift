@@ -2,6 +2,7 @@ import AMQP
 import APNS
 import ControlProtocol
 import Delivery
+import Registrations
 
 /// The status of a worker, and the status of each lane for the metrics.
 struct WorkerSnapshot: Sendable {
@@ -77,12 +78,17 @@ extension WorkerStatus.ChannelCommands {
 }
 
 extension WorkerStatus.Registrations {
-    /// - Parameter status: nil if the consumer has not answered in time.
-    init(_ status: RegistrationConsumer.Status?) {
+    /// - Parameters:
+    ///   - status: nil if the consumer has not answered in time.
+    ///   - dataKeys: The data keys of the configuration in force.
+    init(_ status: RegistrationConsumer.Status?, dataKeys: [DataKeySummary]) {
         self.init(
             isConsuming: status?.isConsuming ?? false, isPublishing: status?.isPublishing ?? false,
             isStoring: status?.isStoring ?? false,
             reasons: status?.reasons ?? ["the consumer of registration commands has not answered in time"])
+        self.dataKeys = dataKeys.map {
+            WorkerStatus.DataKey(id: $0.id, fingerprint: $0.fingerprint, isActive: $0.isActive)
+        }
     }
 }
 

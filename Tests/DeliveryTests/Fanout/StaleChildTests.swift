@@ -48,6 +48,23 @@ import Testing
         #expect(result.json.root["error"]?["code"]?.string == (gone.count == 2 ? "gone" : nil))
     }
 
+    @Test func `A child whose registration needs a missing data key waits for the key`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01", "aa02"])
+        try fixture.harness.onLoop {
+            try fixture.apns.apns.faults.put(
+                Fault(id: "busy", action: .answer(.refused(.serviceUnavailable)), countMax: 2))
+        }
+        fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
+        #expect(fixture.run { fixture.waits.count == 2 })
+        fixture.harness.onLoop { fixture.store.faultsOfUsers["ann"] = StoreFault(MissingDataKey(id: 2)) }
+        #expect(fixture.run { fixture.waits.count == 4 })
+        #expect(fixture.results.isEmpty)
+        fixture.harness.onLoop { fixture.store.faultsOfUsers = [:] }
+        #expect(fixture.run { fixture.results.count == 2 && fixture.isIdle })
+        #expect(fixture.pushedTokens == ["aa01", "aa02"])
+    }
+
     @Test func `A child of a live registration is pushed after a wait`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01", "aa02"], kind: .controls, scope: "door")

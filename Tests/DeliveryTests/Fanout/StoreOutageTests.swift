@@ -71,6 +71,28 @@ import Testing
         #expect(fixture.pushedTokens == ["aa01"] && fixture.results.first?.number("attempts") == 1)
     }
 
+    @Test func `A missing data key holds only the requests that need it`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01"])
+        try fixture.register("bob", ["aa02"])
+        let fault = StoreFault(MissingDataKey(id: 2))
+        fixture.harness.onLoop { fixture.store.faultsOfUsers["ann"] = fault }
+        fixture.publish(FanoutHarness.request(1, user: "ann"), 1)
+        fixture.publish(FanoutHarness.request(2, user: "bob"), 2)
+        #expect(fixture.run { fixture.results.count == 1 && fixture.waits.count == 1 })
+        let headers = fixture.waits[0].properties
+        #expect(headers.header(MessageHeaderName.reasonCode)?.stringValue == "held-store-keys")
+        #expect(headers.header(MessageHeaderName.attempt)?.integerValue == 0)
+        #expect(fixture.harness.status()?.breakers.map(\.code) == ["store-keys"])
+        #expect(fixture.harness.status()?.breakers.first?.sentence == fault.sentence)
+        #expect(fixture.harness.counters.registry.level(of: "martlet_registration_lookups_up") == 1)
+        fixture.harness.onLoop { fixture.store.faultsOfUsers = [:] }
+        #expect(fixture.run { fixture.results.count == 2 && fixture.isIdle })
+        #expect(fixture.pushedTokens == ["aa01", "aa02"])
+        fixture.harness.pass(seconds: KeyFaultReport.secondsMax)
+        #expect(fixture.harness.status()?.breakers.isEmpty == true)
+    }
+
     @Test func `A request is given up after the longest hold`() throws {
         let fixture = try FanoutHarness()
         fixture.fail(FanoutHarness.unreachable)

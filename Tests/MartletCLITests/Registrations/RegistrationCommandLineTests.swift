@@ -40,7 +40,10 @@ import Testing
             "unregister --config c --app a --device-token 0a --timeout 5", as: RegistrationsUnregisterCommand.self
         ).options
         #expect(unregister.word == .unregister && unregister.users == .none && unregister.timeoutSeconds == 5)
-        #expect(try parse("keys --add f", as: RegistrationsKeysCommand.self).adds)
+        #expect(try parse("keys f", as: RegistrationsKeysCommand.self).edit == nil)
+        #expect(try parse("keys --add f", as: RegistrationsKeysCommand.self).edit == .add)
+        #expect(try parse("keys --activate 2 f", as: RegistrationsKeysCommand.self).edit == .activate(2))
+        #expect(try parse("keys --remove 1 f", as: RegistrationsKeysCommand.self).edit == .remove(1))
         let migrate = try parse(
             "migrate --config c --url postgresql://owner@db/push --password-file p --check",
             as: RegistrationsMigrateCommand.self)
@@ -49,6 +52,8 @@ import Testing
     }
 
     @Test(arguments: [
+        ("keys --add --remove 1 f", "options --add, --activate and --remove are mutually exclusive"),
+        ("keys --activate 0 f", "option --activate: expected the id of a data key, got '0'"),
         ("show --config c", "option --user USER or --user-file FILE is missing"),
         ("show --config c --user a --user-file f", "options --user and --user-file are mutually exclusive"),
         (

@@ -72,6 +72,7 @@ import Text
         status.queues = [.init(name: "push.requests.0", shardOf: "push.requests", messages: 12, consumers: 2)]
         status.channelCommands = .init(isConsuming: true, isReplying: false, reasons: ["no queue"])
         status.registrations = .init(isConsuming: true, isPublishing: true, isStoring: false, reasons: ["disk full"])
+        status.registrations?.dataKeys = [.init(id: 1, fingerprint: "3f2a90c1", isActive: true)]
         status.breakers = [.init(route: "key K", code: "Shutdown", sentence: "APNs ends.", secondsOpen: 6)]
         status.limitedApps = [
             .init(bundleID: "com.example.shop", inFlight: 1, waiting: 2, secondsLimited: 3, secondsBehind: 4)
@@ -95,7 +96,8 @@ import Text
             "sum_nanoseconds":7000000}},"broker":"rabbit:5672","prefix":"push","queues":[{"name":"push.requests.0",\#
             "shard_of":"push.requests","messages":12,"consumers":2}],"queues_seconds_old":4,"channel_commands":\#
             {"consumed":true,"replying":false,"reasons":["no queue"]},"registrations":{"consumed":true,\#
-            "publishing":true,"storing":false,"reasons":["disk full"]},"breakers":[{"route":"key K",\#
+            "publishing":true,"storing":false,"reasons":["disk full"],"data_keys":[{"id":1,\#
+            "fingerprint":"3f2a90c1","active":true}]},"breakers":[{"route":"key K",\#
             "code":"Shutdown","sentence":"APNs ends.","seconds_open":6}],\#
             "limited_apps":[{"app":"com.example.shop","in_flight":1,\#
             "waiting":2,"seconds_limited":3,"seconds_behind":4}],"paused":["key K"],"pauses":[{"target":"key K",\#
@@ -190,6 +192,18 @@ import Text
         #expect(commands?["consumed"]?.bool == false && commands?["replying"]?.bool == true)
         #expect(commands?["reasons"]?.elements.compactMap(\.string) == ["queue push.channels is missing"])
         #expect(root["ready"]?.bool == true && root["reasons"]?.count == 0)
+    }
+
+    @Test func theDataKeysAreShownDuringTheirReplacement() {
+        var status = Self.status()
+        status.registrations = .init(isConsuming: true, isPublishing: true, isStoring: true)
+        status.registrations?.dataKeys = [.init(id: 1, fingerprint: "3f2a90c1", isActive: true)]
+        var line = StatusTable.Line(address: "a", status: .success(status), difference: nil)
+        #expect(!StatusTable(lines: [line], seconds: 1, hasColors: false).text.contains("data keys"))
+        status.registrations?.dataKeys.append(.init(id: 2, fingerprint: "9c41d0aa"))
+        line.status = .success(status)
+        let text = StatusTable(lines: [line], seconds: 1, hasColors: false).text
+        #expect(text.contains("registrations: data keys 1 (3f2a90c1, active), 2 (9c41d0aa)\n"), "\(text)")
     }
 
     // Requests to tokens do not need the store.
