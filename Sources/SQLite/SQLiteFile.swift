@@ -139,8 +139,8 @@ public final class SQLiteFile {
     /// Whether a transaction is open. SQLite itself rolls back after errors such as a full disk.
     public var isInTransaction: Bool { connection.isInTransaction }
 
-    /// Checks that the path still names this file. Otherwise, the changes of the last transaction are lost once the file
-    /// is closed.
+    /// Checks that the path still names this file. Otherwise, the changes of the last transaction are lost once the
+    /// file is closed.
     ///
     /// - Throws: ``SQLiteError`` of code `moved`.
     func requireInPlace() throws(SQLiteError) {

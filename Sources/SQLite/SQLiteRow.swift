@@ -48,15 +48,15 @@ public struct SQLiteRow: ~Copyable {
 
     /// Returns nil for NULL.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds neither UTF-8 text nor NULL, or of code `memory` if
-    ///   memory is exhausted.
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds neither UTF-8 text nor NULL, or of code `memory`
+    ///   if memory is exhausted.
     public func textOrNil(_ column: Int) throws(SQLiteError) -> String? { isNull(column) ? nil : try text(column) }
 
     /// Calls `body` with the bytes of a blob, without copying them, and returns its result. The bytes are valid only
     /// during the call.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds no blob, or of code `memory` if memory is exhausted;
-    ///   also the errors of `body`.
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds no blob, or of code `memory` if memory is
+    ///   exhausted; also the errors of `body`.
     public func withBlob<Value>(
         _ column: Int, _ body: (UnsafeRawBufferPointer) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
@@ -69,15 +69,16 @@ public struct SQLiteRow: ~Copyable {
 
     /// Returns a copy of a blob.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds no blob, or of code `memory` if memory is exhausted.
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds no blob, or of code `memory` if memory is
+    ///   exhausted.
     public func blob(_ column: Int) throws(SQLiteError) -> [UInt8] {
         try withBlob(column) { bytes throws(SQLiteError) in Array(bytes) }
     }
 
     /// Returns a copy of a blob; nil for NULL.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds neither a blob nor NULL, or of code `memory` if memory
-    ///   is exhausted.
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds neither a blob nor NULL, or of code `memory` if
+    ///   memory is exhausted.
     public func blobOrNil(_ column: Int) throws(SQLiteError) -> [UInt8]? { isNull(column) ? nil : try blob(column) }
 
     private func type(_ column: Int) -> Int32 { martlet_sqlite_column_type(statement, Int32(column)) }

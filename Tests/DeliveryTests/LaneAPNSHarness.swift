@@ -123,8 +123,8 @@ final class LaneAPNSHarness {
         SimulatedNetwork.apns(environment, worker: 0)
     }
 
-    /// Answers each recorded token refusal as a worker process does, and passes the answer to the first lane. Returns the
-    /// number of refusals.
+    /// Answers each recorded token refusal as a worker process does, and passes the answer to the first lane. Returns
+    /// the number of refusals.
     func signTokens() -> Int {
         let asked = seen.refusals
         seen.refusals = []

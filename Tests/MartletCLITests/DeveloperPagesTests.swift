@@ -40,8 +40,8 @@ import Testing
 }
 
 extension Files {
-    /// Returns the paths of all files below a folder, relative to the root of the repository. A name that contains a dot
-    /// counts as a file.
+    /// Returns the paths of all files below a folder, relative to the root of the repository. A name that contains a
+    /// dot counts as a file.
     static func paths(below folder: String) throws -> [String] {
         try names(in: Products.file(folder)).flatMap { name in
             name.contains(".") ? ["\(folder)/\(name)"] : try paths(below: "\(folder)/\(name)")

@@ -32,7 +32,7 @@ import Testing
         #expect(missing.code == .passwordMissing)
         let unknown = try await connectFailure(url: url.replacing("/push", with: "/missing"))
         #expect(unknown.state?.description == "3D000")
-        #expect(unknown.outcome == .schema)
+        #expect(unknown.outcome == .databaseMissing)
         try await withConnection([PreparedStatement("SELECT 1 FROM public.missing")], url: url) { connection in
             let error = try await connection.nextFailure()
             #expect(error.state?.description == "42P01")

@@ -108,12 +108,14 @@ import Testing
                 + (0..<600).map { "user\($0),com.example.app,\(100_000 + $0),1750000000000\n" }.joined())
         let load = try await harness.run("import \(file)")
         #expect(load.status == .exited(0) && load.output == ["600 stored"], "\(load)")
-        let keys = try await ChildProcess.run([
-            Products.executable("martlet"), "registrations", "keys", "--add",
-            harness.stage.directory.file("keys.json"),
-        ])
-        #expect(keys.exit.status == .exited(0))
-        _ = try await worker.errors.line { $0.contains(#""event":"configuration.lanes_left""#) }
+        for edit in [["--add"], ["--activate", "2"]] {
+            let keys = try await ChildProcess.run(
+                [Products.executable("martlet"), "registrations", "keys"] + edit + [
+                    harness.stage.directory.file("keys.json")
+                ])
+            #expect(keys.exit.status == .exited(0), "\(keys.errors)")
+            _ = try await worker.errors.line { $0.contains(#""event":"configuration.lanes_left""#) }
+        }
         let rekey = try await harness.run("rekey")
         #expect(rekey.status == .exited(0) && rekey.output == ["rekeyed 601"], "\(rekey)")
         let unsuspend = try await harness.run("unsuspend --app com.example.app")

@@ -62,7 +62,8 @@ struct HelpText: Sendable {
             """ + (command.path.isEmpty ? "\n\(surroundings)" : "")
     }
 
-    /// Returns the words of the usage line. If the options have several sections, the line contains `[options]` instead.
+    /// Returns the words of the usage line. If the options have several sections, the line contains `[options]`
+    /// instead.
     private func usage(_ command: CommandSyntax) -> [String] {
         let shown = command.sections.flatMap(\.shownOptions)
         let options =

@@ -4,8 +4,8 @@ package import Registrations
 /// writer.
 package struct StoreChange: Sendable, Hashable {
     package enum Work: Sendable, Hashable {
-        /// Commands to apply as one transaction; at most ``CommandBatch/commandsMax``. Without a command, the worker only
-        /// confirms that it writes to the file.
+        /// Commands to apply as one transaction; at most ``CommandBatch/commandsMax``. Without a command, the worker
+        /// only confirms that it writes to the file.
         case apply([RegistrationCommand])
         /// A page of registrations to edit. It begins after the key; nil for the first page.
         case edit(EditPage.Edit, after: Registration.Key?)

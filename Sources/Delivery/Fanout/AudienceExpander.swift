@@ -206,8 +206,8 @@ extension AudienceExpander {
             || record.delivery.properties.header(MessageHeaderName.reasonCode) != nil
     }
 
-    /// Looks up the registration of a child again, for each of its owners. Holds the child while the breaker of the store
-    /// is open.
+    /// Looks up the registration of a child again, for each of its owners. Holds the child while the breaker of the
+    /// store is open.
     func recheck(_ push: PendingPush, _ record: DeliveryRecord) {
         guard let origin = record.fanoutOrigin, let environment = record.environment else {
             return record.pipeline.requestPermit(push, record)

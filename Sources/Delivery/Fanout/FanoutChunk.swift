@@ -58,8 +58,8 @@ struct FanoutChunk {
         return first..<min(first + DeviceLookup.queriesMax, userCount)
     }
 
-    /// Appends the children of the next user, until the chunk is full. Skips devices up to the cursor. A device that has
-    /// a child in this chunk gets no other child: the user becomes one of its owners.
+    /// Appends the children of the next user, until the chunk is full. Skips devices up to the cursor. A device that
+    /// has a child in this chunk gets no other child: the user becomes one of its owners.
     ///
     /// - Parameter devices: All devices of the user, in the order of their keys.
     mutating func append(_ devices: [FoundDevice]) {
@@ -93,8 +93,8 @@ struct FanoutChunk {
         return children.last?.device.key.token == token ? children.count - 1 : nil
     }
 
-    /// Returns whether an earlier chunk may have a child for a device of the next user. Of two registrations of a token,
-    /// at least one is shared. An earlier chunk can end within the devices of its first user.
+    /// Returns whether an earlier chunk may have a child for a device of the next user. Of two registrations of a
+    /// token, at least one is shared. An earlier chunk can end within the devices of its first user.
     private func mayRepeat(_ device: FoundDevice) -> Bool {
         start.deviceCount > 0 && end.user > 0
             && (device.isShared || start.sharedTokens.mayContain(device.key.token))

@@ -4,8 +4,8 @@ import EventLoop
 public struct HoldReason: Sendable, Hashable {
     /// The code for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
     /// `token`, `certificate-refused` or `paused`; `no-connection`, `overloaded` or `refused-stream` for a push that no
-    /// connection accepted; `app-limit` for the limits of the app; `store-unreachable`, `store-refused`,
-    /// `store-schema` or `store-keys` for the store of registrations; `fanout` for a request queue that refuses requests.
+    /// connection accepted; `app-limit` for the limits of the app; `store-unreachable`, `store-refused`, `store-schema`
+    /// or `store-keys` for the store of registrations; `fanout` for a request queue that refuses requests.
     public var code: String
     /// The failure, with a remedy if one is known, for operators.
     public var sentence: String

@@ -59,10 +59,11 @@ struct RegistrationsKeysCommand: Command {
     private func report(_ edit: RegistrationKeys.Edit, _ keys: RegistrationKeys) -> String {
         switch edit {
         case .add:
-            "added data key \(keys.newestKeyID), which only decrypts; copy the file to all workers and reload them, then run: "
-                + "martlet registrations keys --activate \(keys.newestKeyID) \(Shell.operand(path.printable))"
+            "added data key \(keys.newestKeyID), which only decrypts; copy the file to all workers and reload them, "
+                + "then run: martlet registrations keys --activate \(keys.newestKeyID) \(Shell.operand(path.printable))"
         case .activate(let id):
-            "data key \(id) now encrypts; copy the file to all workers and reload them, then run: martlet registrations rekey"
+            "data key \(id) now encrypts; copy the file to all workers and reload them, "
+                + "then run: martlet registrations rekey --config FILE"
         case .remove(let id): "removed data key \(id); copy the file to all workers and reload them"
         }
     }

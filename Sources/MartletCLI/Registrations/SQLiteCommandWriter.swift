@@ -6,8 +6,8 @@ import RegistrationTools
 import Registrations
 import Threads
 
-/// The writer of a command for a SQLite store. While a worker uses the file, the writer reads the file, and sends changes
-/// to the control socket of the worker.
+/// The writer of a command for a SQLite store. While a worker uses the file, the writer reads the file, and sends
+/// changes to the control socket of the worker.
 ///
 /// `@unchecked Sendable`: loop-bound.
 final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {

@@ -1,5 +1,5 @@
-/// The statements of a ``PostgresInspection``. Each one returns one value. Raw values are indexes into the statements of
-/// its session.
+/// The statements of a ``PostgresInspection``. Each one returns one value. Raw values are indexes into the statements
+/// of its session.
 enum PostgresInspectionStatement: Int, CaseIterable {
     case serverVersion
     case missingRights

@@ -54,7 +54,8 @@ package final class StoreSession {
         try await repeating { submit(commands, ends: ends) }
     }
 
-    /// Begins to apply commands and ends as one transaction, so that the caller can work meanwhile. Never repeats the call.
+    /// Begins to apply commands and ends as one transaction, so that the caller can work meanwhile. Never repeats the
+    /// call.
     func submit(_ commands: [RegistrationCommand], ends: [StoredEnd]) -> StoreReply<[CommandOutcome]> {
         let rules = RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
         let batch = AwaitedBatch(commands, ends: ends, rules: rules)

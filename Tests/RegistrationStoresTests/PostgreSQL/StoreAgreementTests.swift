@@ -73,7 +73,7 @@ import Testing
                 return try await client.maintain(rules: RegistrationRules(now: times[1]))
                     .map(EventContent.init).sorted()
             }
-            #expect(events.count > commandCount / 10)
+            #expect(events.count > commandCount / 50)
         }
     }
 

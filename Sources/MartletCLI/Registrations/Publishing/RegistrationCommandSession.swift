@@ -48,8 +48,8 @@ struct RegistrationCommandSession: Sendable {
         }
     }
 
-    /// Publishes each command after the reply to the previous one. Stops at the first command without a reply, since the
-    /// next one would have none either.
+    /// Publishes each command after the reply to the previous one. Stops at the first command without a reply, since
+    /// the next one would have none either.
     private func publish(_ messages: [OutgoingMessage], on loop: EventLoop) async throws(AMQPError) -> ExitCode {
         var configuration = PublisherConfiguration()
         configuration.publishTimeoutSeconds = options.timeoutSeconds

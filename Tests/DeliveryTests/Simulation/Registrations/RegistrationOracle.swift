@@ -165,7 +165,8 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Whether a token moved from one user of a request to another. Each of them may then have a child in another chunk.
+    /// Whether a token moved from one user of a request to another. Each of them may then have a child in another
+    /// chunk.
     private func movedBetween(_ results: [RequestOutcome.Result], _ token: String) -> Bool {
         let users = Set(results.map(\.user))
         return record.changes.keys.count {

@@ -43,7 +43,8 @@ struct RegistrationRecord {
     /// By request.
     var outcomes: [Outcome] = []
     var pushes: [Push] = []
-    /// The times at which the store ended or began an ownership, in order. An even number of times precedes a beginning.
+    /// The times at which the store ended or began an ownership, in order. An even number of times precedes a
+    /// beginning.
     var changes: [Ownership: [MonotonicTime]] = [:]
     /// The ownerships that lookups ignore some time before the store ends them.
     var expiring: Set<Ownership> = []
