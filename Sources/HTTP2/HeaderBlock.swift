@@ -132,7 +132,7 @@ public struct HeaderBlock: Sendable {
     }
 
     /// Returns whether the bytes are a valid field value (RFC 9113, 8.2.1), without control characters except tab, and
-    /// without white space at the ends. Check external values before sending them, since a peer resets the stream for
+    /// without whitespace at the ends. Check external values before sending them, since a peer resets the stream for
     /// an invalid value.
     public static func isWellFormedValue(_ value: UnsafeRawBufferPointer) -> Bool {
         let space = UInt8(ascii: " ")

@@ -35,7 +35,7 @@ extension SQLiteError {
         case SQLITE_IOERR: (.inputOutput, "input or output failed: \(systemText(systemError))")
         case SQLITE_CANTOPEN, SQLITE_PERM: (.cannotOpen, systemText(systemError))
         case SQLITE_READONLY:
-            (.readOnly, "this user may not write to the file or its folder; run as the user of the worker")
+            (.readOnly, "this user may not write to the file or its folder; run this program as the user of the worker")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             (.corrupt, "the file is damaged or is not an SQLite database; restore the file from a backup")
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:

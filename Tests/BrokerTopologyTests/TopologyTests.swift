@@ -93,7 +93,7 @@ import Testing
         #expect(topology.exchanges == Topology().exchanges)
     }
 
-    /// The binding of earlier versions, which made a dead letter of each expired request.
+    /// A binding of earlier versions. Through this binding, each expired request became a dead letter.
     private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
 
     // The old binding exists until the new bindings are complete.

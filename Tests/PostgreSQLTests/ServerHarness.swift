@@ -4,7 +4,7 @@ import PostgreSQL
 import TestKit
 import Testing
 
-/// Gives a suite a private server, which ends after the suite.
+/// A trait that starts a private server for a suite, and ends the server after the suite.
 struct PostgresServerTrait: SuiteTrait, TestScoping {
     @TaskLocal static var server: PrivatePostgres?
 

@@ -96,7 +96,7 @@ import Testing
         #expect(generation(keys[1]) == 3, "lanes would ignore the token, because they have seen a second token")
     }
 
-    /// Several files have the same key ID, because retired lanes still use the earlier files.
+    // Several keys have the same ID while retired lanes still use earlier keys.
     @Test mutating func lastOfSeveralKeysWithOneIDCounts() throws {
         let (before, others) = (first(keys[1]), try (0..<2).map { _ in try Self.key("KEY2222222") })
         try tokens.replace(others + keys, Self.at(minutes: 1)) { 0 }

@@ -48,7 +48,7 @@ struct ConnectionMachine {
         /// The application of the agreed limits of frames, channels and heartbeats.
         case agree(Handshake.Tuning)
         case openChannels
-        /// A status report of each channel, because the broker accepts, or no longer accepts, publishes.
+        /// A status report of each channel, after the broker began or stopped accepting publishes.
         case reviewChannels
         /// The sending of the channels' remaining output before a close.
         case flushChannels

@@ -28,11 +28,12 @@ extension TopologyDeclarer {
     ) async -> Step.Result {
         let command = RabbitmqctlScript.command(policy, virtualHost: advice.virtualHost)
         guard let management, let snapshot else {
+            let reason =
+                management == nil ? "amqp.management_url is not set" : "the management API did not answer the query"
             return .failed(
-                "cannot set the policy without amqp.management_url, and without the policy, RabbitMQ \(version) "
-                    + "removes messages from \(limited.joined(separator: ", ")) after \(DeliveryLimit.standard) "
-                    + "requeues: run \(command), then martlet topology apply --without-policies"
-            )
+                "cannot set the policy: \(reason). Without the policy, RabbitMQ \(version) removes messages from "
+                    + "\(limited.joined(separator: ", ")) after \(DeliveryLimit.standard) requeues. Run: \(command); "
+                    + "then run: martlet topology apply --without-policies")
         }
         let existing = snapshot.policies[policy.name]
         let policy = existing.map { policy.withPriority(of: $0) } ?? policy

@@ -23,8 +23,8 @@ struct DuplicateTable {
         /// The low half of the wait id with which the request is published to a wait queue; 0 before the publish. The
         /// request may return before the broker confirms the publish.
         var next: UInt16 = 0
-        /// The channel of a second delivery with the same wait id, which a repeated publish caused; nil without a
-        /// second delivery. The lane acknowledges the second delivery.
+        /// The channel of a second delivery with the same wait id; nil without a second delivery. A repeated publish
+        /// causes a second delivery, and the lane acknowledges it.
         var twin: DuplicateMemory.Channel?
         /// The number of failed deliveries before this delivery; at most 255.
         var deliveryCount: UInt8

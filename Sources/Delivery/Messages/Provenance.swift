@@ -21,8 +21,8 @@ package enum Provenance: String, Sendable {
         let userID = message.properties.userID
         switch message.exchange {
         case _ where userID != nil && userID == user: self = .worker
-        // Only a worker's user may publish to the exchange of dead letters. The headers of a dead letter without a user
-        // ID may be unchecked copies of a producer's headers.
+        // Producers may not publish to the exchange of dead letters. The headers of a dead letter without a user ID may
+        // be unchecked copies of a producer's headers.
         case names.deadExchange where userID != nil: self = .worker
         // Only the broker publishes to these exchanges.
         case names.brokerDeadLettersExchange, names.otherDeadLettersExchange: self = .broker

@@ -40,8 +40,8 @@ struct PostgresTransactionMachine {
 
     private static let changedApps = StoreFault(
         .unreachable,
-        "cannot use the registration store: new apps appeared even during the last repeat of a transaction; the worker "
-            + "repeats the transaction later")
+        "cannot use the registration store: new apps appeared even during the last repeat of a transaction; wait for "
+            + "the next attempt")
 
     private(set) var state = State.idle
     private var repeats = PostgresRepeats()

@@ -70,7 +70,7 @@ struct MinuteReport {
 
     private func write(_ refusal: Refusal, to log: Log) {
         let rest = refusal.apps.count - Self.appsMax
-        // Status 410 reports an unregistered device, which is normal.
+        // Status 410 reports an unregistered or expired device token, which is normal.
         log.write(
             refusal.status == "410" ? .info : .warning, .pushesRefused,
             [

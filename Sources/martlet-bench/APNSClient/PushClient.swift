@@ -97,7 +97,7 @@ actor PushClient {
         guard let began, isWhole, !latencies.isEmpty else {
             throw ProcessError(
                 "cannot measure \(requests) requests: too few for \(width) in flight on \(connections) connections; "
-                    + "increase --requests")
+                    + "increase --requests and --warm-up")
         }
         let rate = Int(Double(requests - warmUp) / ((ContinuousClock.now - began) / .seconds(1)))
         return "martlet: \(requests) requests \(rate) /s \(Percentiles(of: latencies.sorted()).words)"

@@ -49,7 +49,7 @@ struct RegistrationsReport {
         var json = JSONWriter()
         json.beginObject()
         json.member("benchmark", "registrations")
-        json.member("registrations", options.groups.deviceCount)
+        json.member("stored_registrations", options.groups.deviceCount)
         json.member("seconds", options.seconds)
         json.member("messages", options.messages)
         json.member("samples", options.samples)

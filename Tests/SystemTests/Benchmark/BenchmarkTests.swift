@@ -143,7 +143,7 @@ extension BenchmarkTests {
                 ], within: TestTimeout.duration * 2)
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root
-            #expect(report["registrations"]?.int == 2280)
+            #expect(report["stored_registrations"]?.int == 2280)
             let stores = ["martlet", "martlet, SQLite", "baseline-registrations"]
             for (section, unit, programs) in [
                 ("import", "row", ["martlet", "martlet, SQLite", "COPY"]),

@@ -50,7 +50,7 @@ extension BrokerFaultTests {
 
         @Test func aQueueOfResultsThatIsFull() async throws {
             try await Self.underLoad("full", beforeWorkers: Self.limitQueue) { load in
-                // The topology's own results queue would drop its oldest results instead.
+                // The topology's own results queue would drop its oldest results, and accept the new ones.
                 try await load.fixture.testClient.bind("full.own", to: "full.results", "result.#")
                 try await load.workers[0].waitForLog(
                     "publishing blocked, consumption stopped")

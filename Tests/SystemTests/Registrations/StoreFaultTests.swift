@@ -82,7 +82,7 @@ extension StoreSystemTests {
                     try await server.sql("CREATE TABLESPACE small LOCATION '\(disk.path)'")
                     try await server.sql("ALTER TABLE martlet.registration SET TABLESPACE small")
                     try await Self.delayCommands(
-                        in: harness, remedy: "free disk, memory or connections of the server", { try disk.fill() },
+                        in: harness, remedy: "free disk space at the server", { try disk.fill() },
                         { try disk.free() })
                 }
             }

@@ -15,7 +15,7 @@ struct StoreIncident: Sendable, CustomTestStringConvertible {
 
     private static let wrongPassword = StoreIncident(
         testDescription: "wrong password", code: "store-refused",
-        remedy: "correct the login in the configuration or at the server"
+        remedy: "correct the user, password_file, or pg_hba.conf of the server"
     ) { server in
         try await server.sql("ALTER ROLE \(PrivatePostgres.user) PASSWORD 'changed'")
         try await endSessions(server)

@@ -24,7 +24,7 @@ extension DoctorCheck {
         return [
             .failure(
                 "broker", "none of the \(endpoints.count) hosts accepts this worker",
-                remedy: "repair one host; a worker needs only one")
+                remedy: "remove the cause of one warning; a worker needs one host")
         ]
     }
 
