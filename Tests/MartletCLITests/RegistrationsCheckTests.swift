@@ -76,6 +76,12 @@ import Testing
         found = try await lines(.registrations, store: "sqlite:\(path)")
         #expect(found.map(\.state) == [.ok, .failure], "\(found)")
         #expect(found[1].text == "the key file cannot decrypt 1 of 1 sampled registrations")
+
+        // A file that was deleted or moved.
+        try #require(unlink(path) == 0)
+        found = try await lines(.registrations, store: "sqlite:\(path)")
+        #expect(found.map(\.state) == [.failure], "\(found)")
+        #expect(found[0].text == "\(path) is missing, although its lock file exists")
     }
 
     @Test func `Registrations in an environment without a credential are reported`() throws {

@@ -91,6 +91,12 @@ import Testing
         #expect(changed.excessRights == "UPDATE on martlet.version")
         #expect(changed.invalidIndexes == "ended_at, event_at")
         #expect((1...3).contains(changed.connectionsLeft))
+        // The role of workers cannot read the type of the administrator's session. The session counts nevertheless.
+        let holder = Task { try await fixture.sql("SELECT pg_sleep(3600)") }
+        try await fixture.waitUntilWaiting(for: "PgSleep")
+        #expect(try await inspection().connectionsLeft <= 2)
+        try await fixture.endSleepingSession()
+        await #expect(throws: ProcessError.self) { try await holder.value }
         try await fixture.sql("REVOKE USAGE ON SCHEMA martlet FROM \"\(PostgresFixture.workerRole)\"")
         await #expect(throws: StoreFault.self) { try await inspection() }
     }

@@ -53,16 +53,23 @@ enum PostgresInspectionStatement: Int, CaseIterable {
               WHERE n.nspname = 'martlet' AND c.relname = name AND i.indisvalid AND i.indisready)
             """
         case .connectionsLeft:
-            // The limits of a role and of a database are negative if there is none. Least ignores null.
+            // The limits of a role and of a database are negative if there is none. Least ignores null. Servers before
+            // version 16 have no reserved_connections.
+            //
+            // Without pg_read_all_stats, backend_type is null for sessions of other roles. Such a session counts if it has
+            // a database and a user: an autovacuum worker has no user. A parallel worker of another role counts as well,
+            // so the result may be too low during parallel queries.
             """
             SELECT least(
               current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
-                - count(*),
+                - coalesce(current_setting('reserved_connections', true)::integer, 0) - count(*),
               (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0)
                 - count(*) FILTER (WHERE usename = current_user),
               (SELECT datconnlimit FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0)
                 - count(*) FILTER (WHERE datname = current_database()))::integer
-            FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+            FROM pg_stat_activity
+            WHERE coalesce(backend_type, 'client backend') = 'client backend'
+              AND datname IS NOT NULL AND usename IS NOT NULL AND pid <> pg_backend_pid()
             """
         }
     }

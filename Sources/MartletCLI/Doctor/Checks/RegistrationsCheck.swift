@@ -40,6 +40,13 @@ extension DoctorCheck {
                 remedy: "run martlet doctor as the worker's user, or run: install -d -m 0750 -o martlet -g martlet "
                     + Shell.quoted(folder))
         }
+        // The lock file remains after a worker or command has closed the store.
+        guard access(path + ".lock", F_OK) != 0 else {
+            return .failure(
+                "registrations", "\(path) is missing, although its lock file exists",
+                remedy: "stop the worker, then move the file back or restore it from a backup; to begin with an empty "
+                    + "store, start a worker without the file")
+        }
         return .unseen("registrations", "\(path) does not exist yet", remedy: "start a worker, which creates the file")
     }
 
