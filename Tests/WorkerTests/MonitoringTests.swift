@@ -4,6 +4,7 @@ import TestKit
 import Testing
 
 @testable import Configuration
+@testable import Delivery
 
 /// The alerts and the dashboard, and the metrics that they use. Every alert is documented and tested.
 @Suite struct MonitoringTests {
@@ -50,6 +51,15 @@ import Testing
             // The alert is among the expected alerts.
             #expect(trials.contains("{alertname=\"\(alert.name)\", severity="), "\(alert.name)")
         }
+    }
+
+    @Test func alertsNameTheBreakerOfTheStore() {
+        for text in [rules, trials] {
+            let targets = text.matches(of: /target="([^"]+)", code=~?"store-/).map { String($0.output.1) }
+            #expect(targets.count >= 3)
+            #expect(Set(targets) == [DeviceFinder.route])
+        }
+        #expect(guide.contains("at the target `\(DeviceFinder.route)`"))
     }
 
     /// Words with a dot are event codes of the log or keys of the configuration.
