@@ -64,6 +64,13 @@ final class StoreClient {
         try await result { self.writer.delete(AwaitedDeletion(ids, $0)) }.get()
     }
 
+    /// Runs one round of maintenance, and returns the data key of the rows and events that it omitted.
+    func missingKey(rules: RegistrationRules) async throws(StoreFault) -> MissingDataKey? {
+        try await result {
+            self.writer.maintain(AwaitedMaintenance(rules: rules, rowsMax: 1000, $0))
+        }.get().missingKey
+    }
+
     /// Runs rounds of maintenance until one is complete, and returns the claimed events.
     func maintain(rules: RegistrationRules, rowsMax: Int = 1000) async throws(StoreFault) -> [StoredEvent] {
         var events: [StoredEvent] = []
@@ -166,18 +173,17 @@ private final class AwaitedDeletion: EventDeletion {
 }
 
 private final class AwaitedMaintenance: Maintenance {
-    private let continuation: Continuation<(events: [StoredEvent], isComplete: Bool)>
+    typealias Round = (events: [StoredEvent], isComplete: Bool, missingKey: MissingDataKey?)
 
-    init(
-        rules: RegistrationRules, rowsMax: Int,
-        _ continuation: Continuation<(events: [StoredEvent], isComplete: Bool)>
-    ) {
+    private let continuation: Continuation<Round>
+
+    init(rules: RegistrationRules, rowsMax: Int, _ continuation: Continuation<Round>) {
         self.continuation = continuation
         super.init(rules: rules, rowsMax: rowsMax)
     }
 
     override func completed(_ events: [StoredEvent], isComplete: Bool) {
-        continuation.resume(returning: .success((events, isComplete)))
+        continuation.resume(returning: .success((events, isComplete, missingKey)))
     }
 
     override func failed(_ fault: StoreFault) { continuation.resume(returning: .failure(fault)) }

@@ -16,6 +16,8 @@ final class CommandStore {
     private var availability = StoreAvailability()
     private var queue = CommandQueue<WaitingCommand>()
     private var outage = Outage()
+    /// The fault of the rows and events that the last maintenance round omitted.
+    private var omission: StoreFault?
     private let collectTimer: DeadlineTimer
     private let retryTimer: DeadlineTimer
     private weak var intake: CommandIntake?
@@ -87,6 +89,18 @@ final class CommandStore {
         let now = loop.now.monotonic
         change { $0.failed(fault, now: now) }
         scheduleRetry()
+    }
+
+    /// Handles the end of a maintenance round that omitted rows or events for lack of a data key, or, with nil, of a
+    /// round that omitted none. Commands continue, since few of them need the missing key.
+    func maintenanceOmitted(_ fault: StoreFault?) {
+        let previous = omission
+        omission = fault
+        guard let fault else { return }
+        metrics.failed(fault)
+        // Each round repeats the fault.
+        guard fault != previous else { return }
+        log.warning(.registrationMaintenanceIncomplete, [.error: .string(completeRemedy(fault.sentence))])
     }
 
     private func scheduleRetry() {

@@ -48,22 +48,24 @@ final class StoreMaintenance {
         }
 
         override func completed(_ events: [StoredEvent], isComplete: Bool) {
-            maintenance.completed(events, isComplete: isComplete)
+            maintenance.completed(events, isComplete: isComplete, missing: missingKey)
         }
 
         override func failed(_ fault: StoreFault) { maintenance.failed(fault) }
     }
 
     /// Publishes and deletes the claimed events. Then begins the next round if work remains.
-    private func completed(_ events: [StoredEvent], isComplete: Bool) {
+    private func completed(_ events: [StoredEvent], isComplete: Bool, missing: MissingDataKey?) {
         store.workEnded(nil)
+        store.maintenanceOmitted(missing.map { StoreFault($0) })
         intake.relay(events) { [self] in
             if isComplete { wait() } else { begin() }
         }
     }
 
     private func failed(_ fault: StoreFault) {
-        store.workEnded(fault)
+        // Only some rows and events need the missing key. Commands that need it fail by themselves.
+        if fault.code == .keys { store.maintenanceOmitted(fault) } else { store.workEnded(fault) }
         wait()
     }
 }

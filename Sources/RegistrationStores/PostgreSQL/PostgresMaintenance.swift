@@ -12,6 +12,8 @@ final class PostgresMaintenance: PostgresOperation {
     private var claimed: [StoredEvent] = []
     /// The data key of a claimed event, if the key file lacks it.
     private var missingKey: MissingDataKey?
+    /// The data key of rows or events that the statements omit.
+    private var omittedKey: MissingDataKey?
     private var write = PostgresWrite()
     private var isComplete = false
 
@@ -26,6 +28,8 @@ final class PostgresMaintenance: PostgresOperation {
         var expired = parameters(now)
         expired.append(Int16(clamping: KnownRows.environmentMax))
         expired.append(Int16(clamping: KnownRows.kindMax))
+        let keyIDs = context.coder.keyIDs.map { Int16(clamping: $0) }
+        expired.append(array: keyIDs)
         transaction.execute(.lockExpired, expired) { result throws(PostgresError) in
             rows = try StoredRow.all(in: result)
         }
@@ -40,8 +44,19 @@ final class PostgresMaintenance: PostgresOperation {
         claim.append(now)
         claim.append(now - Maintenance.eventAgeMillisecondsMin)
         claim.append(Int64(maintenance.rowsMax))
+        claim.append(array: keyIDs)
         transaction.execute(.claimEvents, claim) { [self] result throws(PostgresError) in
             try readClaimed(result)
+        }
+        var omitted = PostgresParameters()
+        omitted.append(now - Maintenance.eventAgeMillisecondsMin)
+        omitted.append(now)
+        omitted.append(Int64(maintenance.rowsMax))
+        omitted.append(array: keyIDs)
+        transaction.execute(.omittedKey, omitted) { [self] result throws(PostgresError) in
+            omittedKey = nil
+            guard result.count > 0 else { return }
+            omittedKey = MissingDataKey(id: Int(try result.value(Int16.self, row: 0, column: 0)))
         }
         readApps(in: transaction) { [self] () throws(PostgresError) in
             stored = try context.stored(rows)
@@ -94,7 +109,10 @@ final class PostgresMaintenance: PostgresOperation {
 
     override func addWrites(to transaction: PostgresTransaction) { write.addStatements(to: transaction) }
 
-    override func completed() { maintenance.completed(claimed, isComplete: isComplete) }
+    override func completed() {
+        if let omittedKey { maintenance.omitted(omittedKey) }
+        maintenance.completed(claimed, isComplete: isComplete)
+    }
 
     override func failed(_ fault: StoreFault) { maintenance.failed(fault) }
 }

@@ -47,6 +47,7 @@ enum PostgresWriterStatement: Int, CaseIterable {
     case forgetRows
     case forgetMarks
     case claimEvents
+    case omittedKey
     /// Returns the last key of a page.
     case pageEnd
     case pageOfAll
@@ -76,6 +77,7 @@ enum PostgresWriterStatement: Int, CaseIterable {
         case .forgetRows: PostgresMaintenanceStatements.forgetRows
         case .forgetMarks: PostgresMaintenanceStatements.forgetMarks
         case .claimEvents: PostgresMaintenanceStatements.claimEvents
+        case .omittedKey: PostgresMaintenanceStatements.omittedKey
         case .pageEnd: PostgresPageStatements.pageEnd
         case .pageOfAll: PostgresPageStatements.page("", [])
         case .pageOfApp:

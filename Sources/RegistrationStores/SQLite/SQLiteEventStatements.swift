@@ -16,11 +16,15 @@ struct SQLiteEventStatements {
     private let claim: SQLiteStatement
     private let delete: SQLiteStatement
 
-    init(_ file: SQLiteFile) throws(SQLiteError) {
+    /// - Parameter keyIDs: The data keys of the key file. `claim` omits events of other data keys.
+    init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
         insert = try file.prepare(
             "INSERT INTO event (event, at, handed_out, key_id, ciphertext) VALUES (?, ?, ?, ?, ?)")
         select = try file.prepare(
-            "SELECT event, handed_out, key_id, ciphertext FROM event WHERE at <= ? ORDER BY at LIMIT ?")
+            """
+            SELECT event, handed_out, key_id, ciphertext FROM event
+            WHERE at <= ? AND key_id IN (\(SQLiteOmittedKeyStatement.list(keyIDs))) ORDER BY at LIMIT ?
+            """)
         claim = try file.prepare("UPDATE event SET at = ?, handed_out = 1 WHERE event = ?")
         delete = try file.prepare("DELETE FROM event WHERE event = ?")
     }

@@ -17,7 +17,8 @@ struct SQLiteRowStatements {
     private let updateUnindexed: SQLiteStatement
     private let deleteEnded: SQLiteStatement
 
-    init(_ file: SQLiteFile) throws(SQLiteError) {
+    /// - Parameter keyIDs: The data keys of the key file. `keys(expiringUntil:countMax:)` omits rows of other keys.
+    init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
         select = try file.prepare(
             """
             SELECT token_key, slot, user_key, device_key, scope_key, registered_at, ended_at, expires_at,
@@ -29,6 +30,7 @@ struct SQLiteRowStatements {
         selectExpired = try file.prepare(
             """
             SELECT token_key, slot FROM registration WHERE expires_at <= ? AND environment <= ? AND kind <= ?
+              AND (key_id IS NULL OR key_id IN (\(SQLiteOmittedKeyStatement.list(keyIDs))))
             ORDER BY expires_at LIMIT ?
             """)
         selectPage = try file.prepare(

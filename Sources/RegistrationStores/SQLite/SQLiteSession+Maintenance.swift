@@ -3,10 +3,11 @@ import Registrations
 import SQLite
 
 extension SQLiteSession {
-    /// Runs one round of maintenance. Returns the claimed events, and whether no work remains.
-    func maintain(
-        _ rules: RegistrationRules, rowsMax: Int
-    ) throws(SQLiteError) -> (events: [StoredEvent], isComplete: Bool) {
+    /// The claimed events of a round, whether no work remains, and the data key of omitted rows or events.
+    typealias Round = (events: [StoredEvent], isComplete: Bool, missingKey: MissingDataKey?)
+
+    /// Runs one round of maintenance.
+    func maintain(_ rules: RegistrationRules, rowsMax: Int) throws(SQLiteError) -> Round {
         let claims = try events.claim(now: rules.now, countMax: rowsMax)
         var events: [StoredEvent] = []
         for claim in claims {
@@ -19,7 +20,8 @@ extension SQLiteSession {
         let time = rules.now - RegistrationRules.tombstoneMillisecondsMax
         let rowCount = try rows.delete(endedBefore: time, countMax: rowsMax)
         let markCount = try marks.delete(before: time, countMax: rowsMax)
-        return (events, max(claims.count, expiredCount, rowCount, markCount) < rowsMax)
+        let missingKey = try omittedKeys.missingKey(now: rules.now, countMax: rowsMax)
+        return (events, max(claims.count, expiredCount, rowCount, markCount) < rowsMax, missingKey)
     }
 
     /// Ends expired rows, and returns their number.

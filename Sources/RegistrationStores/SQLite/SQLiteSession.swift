@@ -12,16 +12,18 @@ final class SQLiteSession {
     let marks: SQLiteMarkStatements
     let events: SQLiteEventStatements
     let apps: SQLiteAppStatements
+    let omittedKeys: SQLiteOmittedKeyStatement
 
     init(_ file: SQLiteFile, _ keys: RegistrationKeys) throws(SQLiteError) {
         (index, coder) = try Self.withCrypto { () throws(CryptoError) in
             (try BlindIndex(keys), try RowCoder(keys))
         }
-        rows = try SQLiteRowStatements(file)
+        rows = try SQLiteRowStatements(file, keyIDs: coder.keyIDs)
         lookups = try SQLiteLookupStatements(file)
         marks = try SQLiteMarkStatements(file)
-        events = try SQLiteEventStatements(file)
+        events = try SQLiteEventStatements(file, keyIDs: coder.keyIDs)
         apps = try SQLiteAppStatements(file)
+        omittedKeys = try SQLiteOmittedKeyStatement(file, keyIDs: coder.keyIDs)
     }
 
     /// Runs `body`, and converts its errors into errors of a job.

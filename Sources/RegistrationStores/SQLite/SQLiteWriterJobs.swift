@@ -45,7 +45,7 @@ final class SQLiteMaintenanceJob: SQLiteStoreJob, @unchecked Sendable {
     private let maintenance: Maintenance
     private let rules: RegistrationRules
     private let rowsMax: Int
-    private var result: (events: [StoredEvent], isComplete: Bool) = ([], false)
+    private var result: SQLiteSession.Round = ([], false, nil)
 
     init(_ maintenance: Maintenance, _ link: SQLiteThreadLink) {
         (self.maintenance, rules, rowsMax) = (maintenance, maintenance.rules, maintenance.rowsMax)
@@ -56,7 +56,10 @@ final class SQLiteMaintenanceJob: SQLiteStoreJob, @unchecked Sendable {
         result = try session.maintain(rules, rowsMax: rowsMax)
     }
 
-    override func succeeded() { maintenance.completed(result.events, isComplete: result.isComplete) }
+    override func succeeded() {
+        if let missingKey = result.missingKey { maintenance.omitted(missingKey) }
+        maintenance.completed(result.events, isComplete: result.isComplete)
+    }
 
     override func failed(_ fault: StoreFault) { maintenance.failed(fault) }
 }

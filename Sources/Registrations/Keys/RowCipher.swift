@@ -43,6 +43,9 @@ public final class RowCipher {
         (self.active, self.ciphers) = (active, ciphers)
     }
 
+    /// The ids of all data keys, in ascending order.
+    var keyIDs: [Int] { ciphers.keys.sorted() }
+
     /// Returns whether the key file has the data key with this id.
     func hasKey(_ id: Int) -> Bool { ciphers[id] != nil }
 

@@ -7,10 +7,16 @@ open class Maintenance {
     public let rules: RegistrationRules
     /// Maximum number of rows that each task of the round changes.
     public let rowsMax: Int
+    /// The data key of expired rows or events that the round omitted, because the key file lacks it. A process that has
+    /// the key performs their maintenance. Nil if the round omitted none.
+    public private(set) var missingKey: MissingDataKey?
 
     public init(rules: RegistrationRules, rowsMax: Int = 1000) {
         (self.rules, self.rowsMax) = (rules, rowsMax)
     }
+
+    /// Reports that the round omits rows or events. A store calls this before `completed`.
+    public final func omitted(_ missing: MissingDataKey) { missingKey = missing }
 
     /// - Parameters:
     ///   - events: The claimed events. No process claims them again within ``eventAgeMillisecondsMin``.

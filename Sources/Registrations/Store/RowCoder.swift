@@ -15,6 +15,9 @@ public final class RowCoder {
     /// The id of the data key that encrypts.
     public var activeKeyID: Int { cipher.activeKeyID }
 
+    /// The ids of the data keys in the key file, in ascending order.
+    public var keyIDs: [Int] { cipher.keyIDs }
+
     /// Checks that the key file has the data keys of rows. Without the identity of a row, a command would miss the
     /// installation that it ends, and change the row without its event.
     public func requireKeys(of rows: some Sequence<StoredRow>) throws(MissingDataKey) {

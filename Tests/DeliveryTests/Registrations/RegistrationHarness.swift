@@ -134,6 +134,18 @@ final class RegistrationHarness {
         }
     }
 
+    /// Applies the bodies of commands as one change of an operator.
+    func apply(_ bodies: [String], _ completed: @escaping (Result<[CommandOutcome], StoreFault>) -> Void) throws {
+        try loop.enter {
+            let commands = try bodies.map { body in
+                try ReceivedCommand(
+                    Array(body.utf8), messageID: .random(), from: .queue, now: now, environment: { _, _ in .sandbox }
+                ).command
+            }
+            service.apply(commands, completed)
+        }
+    }
+
     /// Publishes a message as the user of the worker.
     func publish(_ message: OutgoingMessage) {
         loop.enter { [loop, broker] in
@@ -187,6 +199,8 @@ final class TestWriter: RegistrationWriter {
     var began: () -> Void = {}
     private(set) var batchSizes: [Int] = []
     private(set) var rounds = 0
+    /// The data key that the next rounds of maintenance report as missing; nil for none.
+    var omittedKey: MissingDataKey?
     /// The number of further rounds of maintenance that are reported as incomplete.
     var incompleteRounds = 0
 
@@ -217,6 +231,7 @@ final class TestWriter: RegistrationWriter {
     override func maintain(_ maintenance: Maintenance) {
         rounds += 1
         if let fault = nextFault() { return maintenance.failed(fault) }
+        if let omittedKey { maintenance.omitted(omittedKey) }
         guard incompleteRounds > 0 else { return writer.maintain(maintenance) }
         incompleteRounds -= 1
         maintenance.completed([], isComplete: false)

@@ -154,6 +154,24 @@ import Testing
         #expect(harness.writer.rounds >= rounds + 2)
     }
 
+    @Test func `A missing data key of maintenance does not pause commands`() throws {
+        let log = try CapturedLog()
+        let harness = try RegistrationHarness(log: log.log)
+        let missing = MissingDataKey(id: 2)
+        harness.onLoop { harness.writer.omittedKey = missing }
+        harness.pass(seconds: 3 * StoreMaintenance.intervalSeconds + 1)
+        harness.onLoop { harness.writer.faults = [StoreFault(missing)] }
+        harness.pass(seconds: StoreMaintenance.intervalSeconds)
+        #expect(harness.writer.faults.isEmpty && harness.isReady && harness.status.reasons.isEmpty)
+        let name = "martlet_registration_store_errors_total"
+        #expect(harness.metrics.count(of: name, with: ("code", "keys")) == 4)
+        let lines = log.lines().filter { $0.contains("registration.") }
+        #expect(lines.count == 1 && lines.first?.contains("keys_file has no data key 2") == true)
+        #expect(lines.first?.contains("registration.maintenance_incomplete") == true)
+        harness.send(1, harness.register(1, user: "ann"))
+        #expect(harness.run { harness.isDrained && harness.liveRows == 1 })
+    }
+
     @Test func `A batch that exceeds a limit of the server is divided until it fits`() throws {
         let harness = try RegistrationHarness()
         harness.onLoop { harness.writer.commandsMax = 10 }
