@@ -169,6 +169,12 @@ extension CommandIntake {
         }
     }
 
+    /// Publishes and deletes the events of a change of an operator. While publishing fails, and beyond
+    /// `EventRelay.operatorEventsMax`, the events remain in the store, and maintenance publishes them.
+    func relayIfPossible(_ stored: [StoredEvent]) {
+        events.relayIfPossible(stored) { [self] in finishIfIdle() }
+    }
+
     /// Deletes the published events whose deletion failed.
     func retryDeletions() { events.retryDeletions() }
 

@@ -12,6 +12,10 @@ final class EventRelay {
         let completed: () -> Void
     }
 
+    /// Maximum number of events in progress after a change of an operator is added. Beyond it, the events of such
+    /// changes remain in the store, and maintenance publishes them.
+    static let operatorEventsMax = 1000
+
     private let publisher: ConfirmedPublisher
     private let store: CommandStore
     private let exchange: String
@@ -19,6 +23,8 @@ final class EventRelay {
     /// The published groups whose deletion failed.
     private var undeleted: [Group] = []
     private var groupCount = 0
+    /// The ids of the events that are not yet deleted.
+    private var inProgress: Set<UUIDValue> = []
 
     init(
         _ publisher: ConfirmedPublisher, _ store: CommandStore, exchange: String, _ metrics: RegistrationMetrics
@@ -29,10 +35,11 @@ final class EventRelay {
     /// Whether all relayed events are deleted.
     var isIdle: Bool { groupCount == 0 }
 
-    /// Publishes events and deletes them.
+    /// Publishes events and deletes them. Omits events in progress, which maintenance claims again after a while.
     ///
-    /// - Parameter completed: Called when the events are deleted; called immediately if `events` is empty.
+    /// - Parameter completed: Called when the events are deleted; called immediately if no event remains.
     func relay(_ events: [StoredEvent], _ completed: @escaping () -> Void) {
+        let events = events.filter { inProgress.insert($0.id).inserted }
         guard !events.isEmpty else { return completed() }
         groupCount += 1
         let group = Group(ids: events.map(\.id), completed: completed)
@@ -44,6 +51,13 @@ final class EventRelay {
                 if remaining == 0 { delete(group) }
             }
         }
+    }
+
+    /// Publishes and deletes the events of a change of an operator, unless publishing fails or too many events are in
+    /// progress. The prefetch limits the commands of the queue, but not the changes of operators.
+    func relayIfPossible(_ events: [StoredEvent], _ completed: @escaping () -> Void) {
+        guard publisher.failure == nil, inProgress.count + events.count <= Self.operatorEventsMax else { return }
+        relay(events, completed)
     }
 
     /// Deletes the published events whose deletion failed. Call this only while the store accepts work.
@@ -60,6 +74,7 @@ final class EventRelay {
                 store.workEnded(fault)
                 guard fault == nil else { return }
                 groupCount -= 1
+                inProgress.subtract(group.ids)
                 group.completed()
             })
     }

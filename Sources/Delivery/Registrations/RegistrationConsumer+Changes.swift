@@ -2,7 +2,8 @@ public import Registrations
 
 /// Changes that an operator requests. They need no broker, and are applied beside the batches of the queue.
 extension RegistrationConsumer {
-    /// Applies commands as one transaction, and publishes their events. Call this on the loop's thread.
+    /// Applies commands as one transaction, and publishes their events. Maintenance publishes the events later if too
+    /// many events are in progress or publishing fails. Call this on the loop's thread.
     ///
     /// - Parameter completed: Called on the loop's thread after the commit. The events may not be published yet.
     public func apply(
@@ -10,7 +11,7 @@ extension RegistrationConsumer {
     ) {
         intake.store.apply(
             OperatorBatch(commands, rules: intake.store.rules) { [intake] result in
-                if case .success(let outcomes) = result { intake.relay(outcomes.flatMap(\.events)) {} }
+                if case .success(let outcomes) = result { intake.relayIfPossible(outcomes.flatMap(\.events)) }
                 completed(result)
             })
     }
