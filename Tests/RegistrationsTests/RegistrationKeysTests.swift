@@ -44,6 +44,31 @@ import Testing
         #expect(error?.code == .invalidEdit && error?.message == "it has no data key 1 (data keys: 2)")
     }
 
+    @Test func `The id of a removed data key is not used again`() throws {
+        func after(_ edit: RegistrationKeys.Edit, _ keys: RegistrationKeys) throws -> RegistrationKeys {
+            try RegistrationKeys(json: keys.file(after: edit), source: "k")
+        }
+        func hasMember(_ text: [UInt8]) -> Bool { String(decoding: text, as: UTF8.self).contains("newest_key") }
+        let added = try after(.add, RegistrationKeys(json: RegistrationKeys.generatedFile(), source: "k"))
+        let removed = try after(.remove(2), added)
+        #expect(removed.newestKeyID == 2)
+        #expect(try hasMember(added.file(after: .remove(2))) && hasMember(removed.file(after: .activate(1))))
+        let next = try after(.add, removed)
+        #expect(try next.dataKeySummaries().map(\.id) == [1, 3] && next.newestKeyID == 3)
+        // Earlier versions of Martlet refuse a file with the member.
+        #expect(try !hasMember(removed.file(after: .add)) && !hasMember(next.file(after: .activate(3))))
+        #expect(try hasMember(next.file(after: .remove(3))))
+    }
+
+    @Test(arguments: [nil, 32_767] as [Int?])
+    func `No data key follows the highest id`(newest: Int?) throws {
+        let member = newest.map { #""newest_key":\#($0),"# } ?? ""
+        let text = #"{"index_key":"\#(Self.first)",\#(member)"data_keys":[\#(Self.key(newest == nil ? 32_767 : 1))]}"#
+        let keys = try RegistrationKeys(json: Array(text.utf8), source: "k")
+        let error = #expect(throws: RegistrationKeysError.self) { try keys.file(after: .add) }
+        #expect(error?.code == .invalidEdit && error?.message.contains("highest id of a data key, 32767") == true)
+    }
+
     @Test func `A fingerprint shows different keys with one id, and no key`() throws {
         let keys = [Self.second, String(repeating: "C", count: 42) + "A="].map { Self.file(keys: Self.key(1, $0)) }
         let fingerprints = try keys.map {
@@ -64,6 +89,10 @@ import Testing
         (String(decoding: file(keys: "\(key(3)),\(key(3))"), as: UTF8.self), "two data keys have the id 3"),
         (String(decoding: file(keys: key(1, first)), as: UTF8.self), "equals the index key"),
         (String(decoding: file(active: 2, keys: key(1)), as: UTF8.self), "no data key has this id"),
+        (
+            String(decoding: file(keys: key(1)), as: UTF8.self).replacing("}]}", with: #"}],"newest_key":0}"#),
+            "missing, unknown or invalid"
+        ),
         (
             String(decoding: file(keys: (1...101).map { key($0) }.joined(separator: ",")), as: UTF8.self),
             "101 data keys"

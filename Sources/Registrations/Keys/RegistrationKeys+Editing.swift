@@ -3,7 +3,8 @@ import Crypto
 extension RegistrationKeys {
     /// A change of the data keys of a file.
     public enum Edit: Sendable, Hashable {
-        /// Adds a random data key, which only decrypts. Its id is one above the highest.
+        /// Adds a random data key, which only decrypts. Its id is one above the highest that the file has
+        /// ever had.
         case add
         /// Makes a data key the one that encrypts.
         case activate(Int)
@@ -11,17 +12,17 @@ extension RegistrationKeys {
         case remove(Int)
     }
 
-    /// The highest id of a data key.
-    public var newestKeyID: Int { dataKeys[dataKeys.count - 1].id }
-
     /// Returns the text of a key file after a change.
     ///
     /// - Throws: `invalidEdit` if the keys do not permit the change, or if the system has no entropy. The message is
     ///   the reason only.
     public func file(after edit: Edit) throws(RegistrationKeysError) -> [UInt8] {
-        var file = KeyFile(indexKey: indexKey, activeKey: activeKeyID, dataKeys: dataKeys)
+        var file = KeyFile(indexKey: indexKey, activeKey: activeKeyID, newestKey: newestKeyID, dataKeys: dataKeys)
         switch edit {
-        case .add: file.dataKeys.append(try newDataKey())
+        case .add:
+            let key = try newDataKey()
+            file.dataKeys.append(key)
+            file.newestKey = key.id
         case .activate(let id):
             try requireKey(id)
             file.activeKey = id
@@ -33,15 +34,22 @@ extension RegistrationKeys {
             }
             file.dataKeys.removeAll { $0.id == id }
         }
+        // Earlier versions of Martlet refuse a file with this member.
+        if file.dataKeys.contains(where: { $0.id == file.newestKey }) { file.newestKey = nil }
         return file.text
     }
 
     private func newDataKey() throws(RegistrationKeysError) -> DataKey {
-        guard dataKeys.count < Self.dataKeysMax, Self.dataKeyIDs.contains(newestKeyID + 1) else {
+        guard dataKeys.count < Self.dataKeysMax else {
+            throw RegistrationKeysError(
+                .invalidEdit, "it has \(Self.dataKeysMax) data keys; remove data keys that encrypt no row")
+        }
+        // Rows of a backup may still need a removed data key, so its id remains in use.
+        guard Self.dataKeyIDs.contains(newestKeyID + 1) else {
             throw RegistrationKeysError(
                 .invalidEdit,
-                "it has \(Self.dataKeysMax) data keys, or one with the highest id; remove data keys that encrypt no row"
-            )
+                "it has used the highest id of a data key, \(newestKeyID); export the registrations, create a new key "
+                    + "file, and import them into a new store")
         }
         do throws(CryptoError) {
             return DataKey(id: newestKeyID + 1, key: try SecureRandom.bytes(count: Self.keyBytes))

@@ -12,6 +12,9 @@ import JSON
 /// The data key with the id `active_key` encrypts; the others only decrypt. A new key is activated after all workers
 /// have it. Without `active_key`, the key with the highest id encrypts. The index key is permanent: with another one,
 /// lookups find no rows.
+///
+/// The optional member `newest_key` is the highest id that the file has ever had. A file has it after the removal of
+/// that key, so that no new key gets the id.
 public struct RegistrationKeys: Sendable, Equatable {
     /// Length of each key in bytes.
     public static let keyBytes = 32
@@ -32,6 +35,8 @@ public struct RegistrationKeys: Sendable, Equatable {
     let dataKeys: [DataKey]
     /// The id of the data key that encrypts.
     public let activeKeyID: Int
+    /// The highest id of a data key that the file has or had.
+    public let newestKeyID: Int
 
     /// Reads the content of a key file.
     ///
@@ -73,6 +78,7 @@ public struct RegistrationKeys: Sendable, Equatable {
             throw malformed("active_key is \(activeKeyID), and no data key has this id")
         }
         (self.indexKey, self.dataKeys, self.activeKeyID) = (file.indexKey, dataKeys, activeKeyID)
+        newestKeyID = max(file.newestKey ?? 0, dataKeys[dataKeys.count - 1].id)
     }
 
     /// Returns the text of a key file with random keys and one data key.
@@ -89,6 +95,7 @@ public struct RegistrationKeys: Sendable, Equatable {
     struct KeyFile: Sendable {
         var indexKey: [UInt8] = []
         var activeKey: Int?
+        var newestKey: Int?
         var dataKeys: [DataKey] = []
 
         var text: [UInt8] {
@@ -111,6 +118,7 @@ public struct RegistrationKeys: Sendable, Equatable {
             [
                 .required("index_key", \.indexKey, key),
                 .optional("active_key", \.activeKey, .int(dataKeyIDs)),
+                .optional("newest_key", \.newestKey, .int(dataKeyIDs)),
                 .required("data_keys", \.dataKeys, .list(of: dataKey.value, "a data key")),
             ])
     }
