@@ -102,6 +102,7 @@ import Testing
         let events = try await harness.stage.results(count: 2)
         #expect(events.allSatisfy { $0.contains(#""event":"erased""#) }, "\(events)")
 
+        try await importMark(harness)
         let file = try harness.stage.directory.write(
             "users.csv",
             "user,app,device_token,registered_at\n"
@@ -129,5 +130,26 @@ import Testing
         // Without a worker, the command changes the file itself.
         #expect(try await harness.run("erase --user bob --yes").status == .exited(0))
         try await harness.stage.end()
+    }
+
+    /// Imports a file that contains only a mark, beside the worker. A later export contains the mark.
+    private func importMark(_ harness: StoreHarness) async throws {
+        let before = try await exportedMarks("before.ndjson", harness)
+        let indexKey = try #require(before.first?.root["index_key"]?.string)
+        let key = "00000000-0000-4000-8000-000000000001"
+        let file = try harness.stage.directory.write(
+            "marks.ndjson",
+            #"{"end":"mark","index_key":"\#(indexKey)","key":"\#(key)","ended_at":1750000000000,"permanent":true}"#)
+        let load = try await harness.run("import \(file)")
+        #expect(load.status == .exited(0) && load.output == ["1 ended"], "\(load)")
+        let keys = try await exportedMarks("after.ndjson", harness).map { $0.root["key"]?.string }
+        #expect(keys.count == before.count + 1 && keys.contains(key), "\(keys)")
+    }
+
+    private func exportedMarks(_ name: String, _ harness: StoreHarness) async throws -> [JSONDocument] {
+        let export = try await harness.run("export --output \(harness.stage.directory.file(name))")
+        #expect(export.status == .exited(0), "\(export)")
+        let lines = try harness.stage.directory.read(name).split(separator: "\n")
+        return try lines.map { try JSONDocument(String($0)) }.filter { $0.root["end"]?.string == "mark" }
     }
 }

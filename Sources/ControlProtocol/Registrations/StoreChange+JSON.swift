@@ -7,15 +7,21 @@ extension StoreChange {
     private static let unsuspendWord = "unsuspend"
     private static let limits = JSONLimits(bytesMax: bytesMax)
 
-    /// The change as JSON. A secret.
-    package var json: [UInt8] {
+    /// Returns the change as JSON. A secret.
+    ///
+    /// - Parameter indexKey: The fingerprint of the index key with which the ends were computed.
+    package func json(indexKey: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("store", path)
         switch work {
-        case .apply(let commands):
+        case .probe: json.member("probe", true)
+        case .apply(let commands, let ends):
             json.beginArray("commands")
             for command in commands { json.raw(command.body(id: nil)) }
+            json.endArray()
+            json.beginArray("ends")
+            for end in ends { json.raw(end.line(indexKey: indexKey)) }
             json.endArray()
         case .edit(let edit, let key):
             switch edit {
@@ -32,30 +38,49 @@ extension StoreChange {
 
     /// Reads a change.
     ///
-    /// - Parameter now: UNIX milliseconds.
-    /// - Throws: ``CommandViolation`` if the JSON is no change, or a command is invalid.
-    package init(json: [UInt8], now: Int64) throws(CommandViolation) {
+    /// - Parameters:
+    ///   - indexKey: The fingerprint of the store's index key.
+    ///   - now: UNIX milliseconds.
+    /// - Throws: ``CommandViolation`` if the JSON is no change, a command or end is invalid, or an end belongs to
+    ///   another index key.
+    package init(json: [UInt8], indexKey: String, now: Int64) throws(CommandViolation) {
         guard let root = try? JSONDocument(json, limits: Self.limits).root, let path = root["store"]?.string else {
             throw Self.malformed
         }
         self.path = path
-        guard let commands = root["commands"] else {
+        if root["probe"]?.bool == true {
+            work = .probe
+        } else if let commands = root["commands"], let ends = root["ends"] {
+            guard commands.kind == .array, ends.kind == .array,
+                1...CommandBatch.commandsMax ~= commands.count + ends.count
+            else { throw Self.malformed }
+            work = .apply(try Self.commands(commands, now), ends: try Self.ends(ends, indexKey))
+        } else {
             work = .edit(try Self.edit(root), after: try Self.key(root))
-            return
         }
-        guard commands.kind == .array, commands.count <= CommandBatch.commandsMax else { throw Self.malformed }
+    }
+
+    private static func commands(
+        _ commands: JSONValue, _ now: Int64
+    ) throws(CommandViolation) -> [RegistrationCommand] {
         var read: [RegistrationCommand] = []
         for command in commands.elements {
             // The id of a command is only for replies. An export omits it, too.
             let received = try ReceivedCommand(
                 command.sourceBytes, messageID: UUIDValue(high: 0, low: 0), from: .import, now: now
             ) { (_, named) throws(CommandViolation) in
-                guard let named else { throw Self.malformed }
+                guard let named else { throw malformed }
                 return named
             }
             read.append(received.command)
         }
-        work = .apply(read)
+        return read
+    }
+
+    private static func ends(_ ends: JSONValue, _ indexKey: String) throws(CommandViolation) -> [StoredEnd] {
+        var read: [StoredEnd] = []
+        for end in ends.elements { read.append(try StoredEnd(end, indexKey: indexKey)) }
+        return read
     }
 
     private static func edit(_ root: JSONValue) throws(CommandViolation) -> EditPage.Edit {
@@ -87,6 +112,7 @@ extension StoreChangeResponse {
         var json = JSONWriter()
         json.beginObject()
         switch self {
+        case .confirmed: json.member("confirmed", true)
         case .applied(let outcomes):
             json.beginArray("outcomes")
             for outcome in outcomes {
@@ -125,6 +151,8 @@ extension StoreChangeResponse {
                 read.append(CommandOutcome(reply: reply, events: events.compactMap(\.self)))
             }
             self = .applied(read)
+        } else if root["confirmed"]?.bool == true {
+            self = .confirmed
         } else if let edited = root["edited"]?.int, let unreadable = root["unreadable"]?.int {
             self = .edited(
                 last: root["last"]?.string.flatMap { Registration.Key($0) }, editedCount: edited,

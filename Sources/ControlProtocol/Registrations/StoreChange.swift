@@ -4,9 +4,10 @@ package import Registrations
 /// writer.
 package struct StoreChange: Sendable, Hashable {
     package enum Work: Sendable, Hashable {
-        /// Commands to apply as one transaction; at most ``CommandBatch/commandsMax``. Without a command, the worker
-        /// only confirms that it writes to the file.
-        case apply([RegistrationCommand])
+        /// Asks whether the worker writes to the file. Changes nothing.
+        case probe
+        /// Commands and then ends to apply as one transaction; together from 1 to ``CommandBatch/commandsMax``.
+        case apply([RegistrationCommand], ends: [StoredEnd])
         /// A page of registrations to edit. It begins after the key; nil for the first page.
         case edit(EditPage.Edit, after: Registration.Key?)
     }
@@ -25,7 +26,9 @@ package struct StoreChange: Sendable, Hashable {
 
 /// The response of a worker to a ``StoreChange``.
 package enum StoreChangeResponse: Sendable, Hashable {
-    /// The outcomes of the commands, in their order. The bodies of the events are secrets.
+    /// The response to a probe: the worker writes to the file.
+    case confirmed
+    /// The outcomes of the commands and then of the ends, in their orders. The bodies of the events are secrets.
     case applied([CommandOutcome])
     case edited(last: Registration.Key?, editedCount: Int, unreadableCount: Int)
     case failed(StoreFault)

@@ -2,15 +2,17 @@ public import Registrations
 
 /// Changes that an operator requests. They need no broker, and are applied beside the batches of the queue.
 extension RegistrationConsumer {
-    /// Applies commands as one transaction, and publishes their events. Maintenance publishes the events later if too
-    /// many events are in progress or publishing fails. Call this on the loop's thread.
+    /// Applies commands, and then ends from an export, as one transaction, and publishes their events. Maintenance
+    /// publishes the events later if too many events are in progress or publishing fails. Call this on the loop's
+    /// thread.
     ///
     /// - Parameter completed: Called on the loop's thread after the commit. The events may not be published yet.
     public func apply(
-        _ commands: [RegistrationCommand], _ completed: @escaping (Result<[CommandOutcome], StoreFault>) -> Void
+        _ commands: [RegistrationCommand], ends: [StoredEnd],
+        _ completed: @escaping (Result<[CommandOutcome], StoreFault>) -> Void
     ) {
         intake.store.apply(
-            OperatorBatch(commands, rules: intake.store.rules) { [intake] result in
+            OperatorBatch(commands, ends: ends, rules: intake.store.rules) { [intake] result in
                 if case .success(let outcomes) = result { intake.relayIfPossible(outcomes.flatMap(\.events)) }
                 completed(result)
             })
@@ -39,11 +41,11 @@ private final class OperatorBatch: CommandBatch {
     private let ended: (Result<[CommandOutcome], StoreFault>) -> Void
 
     init(
-        _ commands: [RegistrationCommand], rules: RegistrationRules,
+        _ commands: [RegistrationCommand], ends: [StoredEnd], rules: RegistrationRules,
         _ ended: @escaping (Result<[CommandOutcome], StoreFault>) -> Void
     ) {
         self.ended = ended
-        super.init(commands, rules: rules)
+        super.init(commands, ends: ends, rules: rules)
     }
 
     override func completed(_ outcomes: [CommandOutcome]) { ended(.success(outcomes)) }

@@ -27,7 +27,7 @@ extension RegistrationsAccess {
         self.init(
             configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax, indexKey: indexKey,
             environments: Dictionary(environments) { first, _ in first },
-            writer: { [socket = configuration.admin.socketPath] loop throws(StoreFault) in
+            writer: { [socket = configuration.admin.socketPath, indexKey] loop throws(StoreFault) in
                 func writer(_ access: SQLiteFile.Access) throws(StoreFault) -> RegistrationWriter {
                     try RegistrationStore(
                         settings.store, password: { settings.password }, keys: settings.keys, access: access
@@ -37,7 +37,8 @@ extension RegistrationsAccess {
                     return try writer(changesStore ? .readWrite : .readOnly)
                 }
                 return SQLiteCommandWriter(
-                    path: path, direct: try writer(.readWrite), reading: try writer(.readOnly), on: loop,
+                    path: path, indexKey: indexKey, direct: try writer(.readWrite), reading: try writer(.readOnly),
+                    on: loop,
                     addresses: { socket.map { [.socket($0)] } ?? WorkerAddress.all(named: nil) })
             })
     }

@@ -21,10 +21,16 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         case closed
     }
 
-    /// Timeout for the response of a worker.
+    /// Timeout for the response of a worker to a change.
     private static let responseMillisecondsMax = 60_000
+    /// Timeout for the response of a worker to a probe.
+    private static let probeMillisecondsMax = 2000
+    /// The time after which a search begins no further probe. With the last probe, it is shorter than
+    /// ``StoreSession/openSecondsMax``.
+    private static let searchMillisecondsMax = 10_000
 
     private let path: String
+    private let indexKey: String
     private let loop: EventLoop
     private let direct: RegistrationWriter
     private let reading: RegistrationWriter
@@ -33,14 +39,15 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
 
     /// - Parameters:
     ///   - path: The path of the file.
+    ///   - indexKey: The fingerprint of the index key.
     ///   - direct: A writer that opens the file for writing.
     ///   - reading: A writer that opens the file for reading.
     ///   - addresses: Returns the control sockets of the workers to ask. Called on another thread.
     init(
-        path: String, direct: RegistrationWriter, reading: RegistrationWriter, on loop: EventLoop,
+        path: String, indexKey: String, direct: RegistrationWriter, reading: RegistrationWriter, on loop: EventLoop,
         addresses: @escaping @Sendable () -> [WorkerAddress]
     ) {
-        (self.path, self.direct, self.reading) = (path, direct, reading)
+        (self.path, self.indexKey, self.direct, self.reading) = (path, indexKey, direct, reading)
         (self.loop, self.addresses) = (loop, addresses)
     }
 
@@ -55,14 +62,11 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
 
     /// Uses the worker that confirms that it writes to the file. Reports `fault` if there is none.
     private func findWorker(_ fault: StoreFault, _ onChange: @escaping (StoreFault?) -> Void) {
-        let probe = StoreChange(path: path, .apply([])).json
-        let addresses = addresses
+        let search = search
         nonisolated(unsafe) let onChange = onChange
         Task(executorPreference: loop) {
             await self.direct.close()
-            let found = await DetachedThread.run {
-                addresses().first { Self.response($0, to: probe) == .applied([]) }
-            }
+            let found = await DetachedThread.run { search() }
             guard case .opening = self.state else { return }
             guard let found else { return onChange(fault) }
             self.state = .worker(found)
@@ -70,14 +74,28 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         }
     }
 
+    /// A search for the worker that confirms that it writes to the file. The search returns nil if no worker confirms
+    /// it in time. The search blocks.
+    private var search: @Sendable () -> WorkerAddress? {
+        let probe = StoreChange(path: path, .probe).json(indexKey: indexKey)
+        return { [addresses] in
+            let end = ContinuousClock.now + .milliseconds(Self.searchMillisecondsMax)
+            return addresses().first { address in
+                ContinuousClock.now < end
+                    && Self.response(address, to: probe, millisecondsMax: Self.probeMillisecondsMax) == .confirmed
+            }
+        }
+    }
+
     override func apply(_ batch: CommandBatch) {
         guard case .worker(let worker) = state else { return direct.apply(batch) }
         nonisolated(unsafe) let batch = batch
-        send(.apply(batch.commands), to: worker) { response in
+        send(.apply(batch.commands, ends: batch.ends), to: worker) { response in
             switch response {
-            case .applied(let outcomes) where outcomes.count == batch.commands.count: batch.completed(outcomes)
+            case .applied(let outcomes) where outcomes.count == batch.commands.count + batch.ends.count:
+                batch.completed(outcomes)
             case .failed(let fault): batch.failed(fault)
-            case .applied, .edited: batch.failed(Self.unexpectedResponse)
+            case .applied, .edited, .confirmed: batch.failed(Self.unexpectedResponse)
             }
         }
     }
@@ -90,12 +108,16 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
             case .edited(let last, let editedCount, let unreadableCount):
                 page.completed(last: last, editedCount: editedCount, unreadableCount: unreadableCount)
             case .failed(let fault): page.failed(fault)
-            case .applied: page.failed(Self.unexpectedResponse)
+            case .applied, .confirmed: page.failed(Self.unexpectedResponse)
             }
         }
     }
 
     override func read(_ page: RegistrationPage) {
+        if case .worker = state { reading.read(page) } else { direct.read(page) }
+    }
+
+    override func read(_ page: MarkPage) {
         if case .worker = state { reading.read(page) } else { direct.read(page) }
     }
 
@@ -110,21 +132,32 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         if case .worker = last { await reading.close() } else { await direct.close() }
     }
 
+    /// Sends a change. If the worker is unreachable, searches again before it reports the response, because a restarted
+    /// worker has another control socket. The caller repeats the change.
     private func send(
         _ work: StoreChange.Work, to worker: WorkerAddress,
         _ received: @escaping @Sendable (StoreChangeResponse) -> Void
     ) {
-        let change = StoreChange(path: path, work).json
+        let change = StoreChange(path: path, work).json(indexKey: indexKey)
+        let search = search
         Task(executorPreference: loop) {
-            received(await DetachedThread.run { Self.response(worker, to: change) })
+            let (response, found) = await DetachedThread.run { () -> (StoreChangeResponse, WorkerAddress?) in
+                let response = Self.response(worker, to: change, millisecondsMax: Self.responseMillisecondsMax)
+                guard case .failed(let fault) = response, fault.code == .unreachable else { return (response, nil) }
+                return (response, search())
+            }
+            if let found, case .worker = self.state { self.state = .worker(found) }
+            received(response)
         }
     }
 
     /// Sends a change to a worker, and waits for the response. Blocks.
-    private static func response(_ worker: WorkerAddress, to change: [UInt8]) -> StoreChangeResponse {
+    private static func response(
+        _ worker: WorkerAddress, to change: [UInt8], millisecondsMax: Int
+    ) -> StoreChangeResponse {
         do throws(HTTPError) {
             let answer = try worker.request(
-                HTTPClient(), .post, "registrations", body: change, answerMillisecondsMax: responseMillisecondsMax)
+                HTTPClient(), .post, "registrations", body: change, answerMillisecondsMax: millisecondsMax)
             guard !answer.isSuccess else {
                 return StoreChangeResponse(json: answer.body) ?? .failed(unexpectedResponse)
             }

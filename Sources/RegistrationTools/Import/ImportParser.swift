@@ -81,7 +81,7 @@ package struct ImportParser {
             // The validation of the command reports the fault.
             return content(ofBody: line, now)
         }
-        guard root[key: EndLine.member] != nil else { return content(ofBody: completed(line, root), now) }
+        guard root[key: StoredEnd.lineMember] != nil else { return content(ofBody: completed(line, root), now) }
         do throws(CommandViolation) {
             return .end(try StoredEnd(root, indexKey: indexKey))
         } catch {

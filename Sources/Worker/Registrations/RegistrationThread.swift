@@ -72,14 +72,14 @@ final class RegistrationThread: @unchecked Sendable {
         loop.post { [self] in
             guard let consumer else { return }
             switch work {
-            case .apply([]):
+            case .probe:
                 let status = consumer.status
                 answer(
                     status.isStoring
-                        ? .applied([])
+                        ? .confirmed
                         : .failed(StoreFault(.unreachable, status.reasons.last ?? "the store is not open yet")))
-            case .apply(let commands):
-                consumer.apply(commands) { result in
+            case .apply(let commands, let ends):
+                consumer.apply(commands, ends: ends) { result in
                     switch result {
                     case .success(let outcomes): answer(.applied(outcomes))
                     case .failure(let fault): answer(.failed(fault))

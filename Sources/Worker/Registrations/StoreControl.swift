@@ -1,6 +1,7 @@
 import AdminHTTP
 import Configuration
 import ControlProtocol
+import Crypto
 import EventLoop
 import RegistrationStores
 import Registrations
@@ -24,16 +25,23 @@ struct StoreControl {
     ///   - body: the change as JSON.
     ///   - answer: called on the control loop; not called if the worker stops meanwhile.
     func perform(_ body: [UInt8], _ answer: @escaping @Sendable (AdminResponse) -> Void) {
+        let group = groups.inForce
+        guard let thread = group.registrations, let settings = group.configuration.registrations else {
+            return answer(.error(404, Self.wrongStore))
+        }
+        let indexKey: String
+        do throws(CryptoError) {
+            indexKey = try settings.keys.indexKeyFingerprint()
+        } catch {
+            return answer(.error(500, error.message))
+        }
         let change: StoreChange
         do throws(CommandViolation) {
-            change = try StoreChange(json: body, now: loop.now.unixMilliseconds)
+            change = try StoreChange(json: body, indexKey: indexKey, now: loop.now.unixMilliseconds)
         } catch {
             return answer(.error(400, error.sentence))
         }
-        let group = groups.inForce
-        guard let thread = group.registrations,
-            group.configuration.registrations?.store == .sqlite(path: change.path)
-        else { return answer(.error(404, Self.wrongStore)) }
+        guard settings.store == .sqlite(path: change.path) else { return answer(.error(404, Self.wrongStore)) }
         thread.perform(change.work) { [loop] response in
             loop.post { answer(.json(response.json)) }
         }

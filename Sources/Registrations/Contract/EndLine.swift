@@ -1,7 +1,6 @@
 import APNSProtocol
 import Crypto
-import JSON
-package import Registrations
+package import JSON
 
 /// A line of an export that contains an end. Its hashes have a meaning only for the index key with which they were
 /// computed.
@@ -10,9 +9,6 @@ struct EndLine: Equatable, Sendable {
         case tombstone
         case mark
     }
-
-    /// The member that distinguishes an end from a command.
-    static let member = "end"
 
     private var end = Kind.mark
     /// The fingerprint of the index key.
@@ -34,7 +30,7 @@ struct EndLine: Equatable, Sendable {
     static let codec = ObjectCodec(
         "an end", from: EndLine(),
         [
-            .required(member, \.end, .word),
+            .required(StoredEnd.lineMember, \.end, .word),
             .required("index_key", \.indexKey, .text),
             .required("key", \.key, uuid),
             .required("ended_at", \.endedAt, .int(times)),
@@ -77,6 +73,9 @@ struct EndLine: Equatable, Sendable {
 }
 
 extension StoredEnd {
+    /// The member that distinguishes the line of an end from the line of a command.
+    package static let lineMember = "end"
+
     /// Returns the line of an export, without its line end.
     ///
     /// - Parameter indexKey: The fingerprint of the index key.
@@ -89,22 +88,23 @@ extension StoredEnd {
     /// Reads a line of an export.
     ///
     /// - Parameter indexKey: The fingerprint of the store's index key.
-    init(_ json: JSONValue, indexKey: String) throws(CommandViolation) {
+    /// - Throws: ``CommandViolation`` if the JSON is no end, or the end belongs to another index key.
+    package init(_ json: JSONValue, indexKey: String) throws(CommandViolation) {
         let line: EndLine
         do throws(InputError) {
             line = try EndLine.codec.read(json)
         } catch {
             throw CommandViolation(
-                .schema, EndLine.member, "The end has a missing, unknown or invalid member; export it again.")
+                .schema, Self.lineMember, "The end has a missing, unknown or invalid member; export it again.")
         }
         guard line.indexKey == indexKey else {
             throw CommandViolation(
-                .schema, EndLine.member, path: "/index_key",
+                .schema, Self.lineMember, path: "/index_key",
                 "The end belongs to a store with another index key; without that key, it has no meaning.")
         }
         guard let stored = line.stored else {
             throw CommandViolation(
-                .schema, EndLine.member, "The tombstone has no app, environment or kind; export it again.")
+                .schema, Self.lineMember, "The tombstone has no app, environment or kind; export it again.")
         }
         self = stored
     }
