@@ -142,7 +142,7 @@ final class RegistrationHarness {
                     Array(body.utf8), messageID: .random(), from: .queue, now: now, environment: { _, _ in .sandbox }
                 ).command
             }
-            service.apply(commands, completed)
+            service.apply(commands, ends: [], completed)
         }
     }
 
