@@ -45,7 +45,7 @@ import Testing
         #expect(error.hasPrefix("martlet: failed   policy push-deliveries: cannot set the policy"), "\(error)")
         #expect(
             error.hasSuffix(
-                "RabbitMQ 4.1 removes messages from push.dead after 20 requeues: run rabbitmqctl set_policy -p '/' "
+                "RabbitMQ 4.1 removes messages from push.dead after 20 requeues. Run: rabbitmqctl set_policy -p '/' "
                     + "--apply-to queues --priority 1 'push-deliveries' "
                     + #"'^(push\.requests|push\.quarantine|push\.expired|push\.dead)$' '{"delivery-limit":-1}'"#
                     + ", then martlet topology apply --url URL --without-policies"), "\(error)")
