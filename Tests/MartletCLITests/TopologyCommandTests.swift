@@ -48,7 +48,7 @@ import Testing
                 "RabbitMQ 4.1 removes messages from push.dead after 20 requeues. Run: rabbitmqctl set_policy -p '/' "
                     + "--apply-to queues --priority 1 'push-deliveries' "
                     + #"'^(push\.requests|push\.quarantine|push\.expired|push\.dead)$' '{"delivery-limit":-1}'"#
-                    + ", then martlet topology apply --url URL --without-policies"), "\(error)")
+                    + "; then run: martlet topology apply --url URL --without-policies"), "\(error)")
         let others = try await apply(at: "4.1.2", where: ["push.dead"], "--without-policies")
         #expect(others.exit.status == .exited(0) && others.errors == [])
         let three = try await apply(at: "3.13.7", where: ["push.dead"])

@@ -15,6 +15,7 @@ struct SQLiteEventStatements {
     private let select: SQLiteStatement
     private let claim: SQLiteStatement
     private let delete: SQLiteStatement
+    private let keyIDs: String
 
     /// - Parameter keyIDs: The data keys of the key file. `claim` omits events of other data keys.
     init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
@@ -23,10 +24,11 @@ struct SQLiteEventStatements {
         select = try file.prepare(
             """
             SELECT event, handed_out, key_id, ciphertext FROM event
-            WHERE at <= ? AND key_id IN (\(SQLiteOmittedKeyStatement.list(keyIDs))) ORDER BY at LIMIT ?
+            WHERE at <= ? AND key_id IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?
             """)
         claim = try file.prepare("UPDATE event SET at = ?, handed_out = 1 WHERE event = ?")
         delete = try file.prepare("DELETE FROM event WHERE event = ?")
+        self.keyIDs = SQLiteOmittedKeyStatement.json(keyIDs)
     }
 
     func insert(_ id: UUIDValue, at time: Int64, isHandedOut: Bool, _ sealed: RowCipher.Sealed) throws(SQLiteError) {
@@ -42,7 +44,8 @@ struct SQLiteEventStatements {
     /// `now`, so that no other round claims them before they have this age again.
     func claim(now: Int64, countMax: Int) throws(SQLiteError) -> [Claim] {
         select.bind(1, int64: now - Maintenance.eventAgeMillisecondsMin)
-        select.bind(2, int: countMax)
+        select.bind(2, text: keyIDs)
+        select.bind(3, int: countMax)
         var claims: [Claim] = []
         try select.forEachRow { row throws(SQLiteError) in
             guard let sealed = try row.sealed(2) else { return }

@@ -4,23 +4,24 @@ import SQLite
 /// The statement that finds a data key that the key file lacks. Maintenance omits rows and events of such keys.
 struct SQLiteOmittedKeyStatement {
     private let select: SQLiteStatement
+    private let keyIDs: String
 
     /// - Parameter keyIDs: The data keys of the key file.
     init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
-        let list = Self.list(keyIDs)
+        self.keyIDs = Self.json(keyIDs)
         select = try file.prepare(
             """
             SELECT key_id FROM (SELECT key_id FROM event WHERE at <= ?1 ORDER BY at LIMIT ?3)
-            WHERE key_id NOT IN (\(list))
+            WHERE key_id NOT IN (SELECT value FROM json_each(?4))
             UNION ALL
             SELECT key_id FROM (SELECT key_id FROM registration WHERE expires_at <= ?2 ORDER BY expires_at LIMIT ?3)
-            WHERE key_id NOT IN (\(list))
+            WHERE key_id NOT IN (SELECT value FROM json_each(?4))
             LIMIT 1
             """)
     }
 
-    /// Returns the elements of an SQL list.
-    static func list(_ keyIDs: [Int]) -> String { keyIDs.map { "\($0)" }.joined(separator: ", ") }
+    /// Returns the array that a statement reads with `json_each`.
+    static func json(_ keyIDs: [Int]) -> String { "[\(keyIDs.map { "\($0)" }.joined(separator: ","))]" }
 
     /// Returns a missing data key of the oldest events or expired rows; nil if there is none.
     ///
@@ -31,6 +32,7 @@ struct SQLiteOmittedKeyStatement {
         select.bind(1, int64: now - Maintenance.eventAgeMillisecondsMin)
         select.bind(2, int64: now)
         select.bind(3, int: countMax)
+        select.bind(4, text: keyIDs)
         var missing: MissingDataKey?
         try select.forEachRow { row throws(SQLiteError) in
             missing = MissingDataKey(id: Int(try row.int64(0)))

@@ -16,9 +16,11 @@ struct SQLiteRowStatements {
     private let upsert: SQLiteStatement
     private let updateUnindexed: SQLiteStatement
     private let deleteEnded: SQLiteStatement
+    private let keyIDs: String
 
     /// - Parameter keyIDs: The data keys of the key file. `keys(expiringUntil:countMax:)` omits rows of other keys.
     init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
+        self.keyIDs = SQLiteOmittedKeyStatement.json(keyIDs)
         select = try file.prepare(
             """
             SELECT token_key, slot, user_key, device_key, scope_key, registered_at, ended_at, expires_at,
@@ -30,7 +32,7 @@ struct SQLiteRowStatements {
         selectExpired = try file.prepare(
             """
             SELECT token_key, slot FROM registration WHERE expires_at <= ? AND environment <= ? AND kind <= ?
-              AND (key_id IS NULL OR key_id IN (\(SQLiteOmittedKeyStatement.list(keyIDs))))
+              AND (key_id IS NULL OR key_id IN (SELECT value FROM json_each(?)))
             ORDER BY expires_at LIMIT ?
             """)
         selectPage = try file.prepare(
@@ -98,7 +100,8 @@ struct SQLiteRowStatements {
         selectExpired.bind(1, int64: time)
         selectExpired.bind(2, int: KnownRows.environmentMax)
         selectExpired.bind(3, int: KnownRows.kindMax)
-        selectExpired.bind(4, int: countMax)
+        selectExpired.bind(4, text: keyIDs)
+        selectExpired.bind(5, int: countMax)
         return try selectExpired.keys()
     }
 
