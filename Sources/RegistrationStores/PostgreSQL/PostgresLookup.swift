@@ -5,7 +5,7 @@ import PostgreSQL
 import Registrations
 
 /// One lookup of a reader, from its call until its outcome.
-final class PostgresLookup: StatementReceiver {
+final class PostgresLookup: PostgresStatementWork<[[FoundDevice]]> {
     struct Keys {
         var user: UUIDValue
         var scope: UUIDValue?
@@ -14,29 +14,13 @@ final class PostgresLookup: StatementReceiver {
     private let lookup: DeviceLookup
     private let keys: [Keys]
     private let reader: PostgresReader
-    private var repeats = PostgresRepeats()
 
     init(_ lookup: DeviceLookup, keys: [Keys], reader: PostgresReader) {
         (self.lookup, self.keys, self.reader) = (lookup, keys, reader)
-        super.init()
-        reader.connection.workBegan()
+        super.init(PostgresReaderStatement.lookUp.rawValue, on: reader.connection)
     }
 
-    func begin() {
-        if let fault = reader.connection.fault { return fail(fault) }
-        send()
-    }
-
-    private func send() {
-        do throws(PostgresError) {
-            try reader.connection.connection.execute(
-                PostgresReaderStatement.lookUp.rawValue, parameters, receiver: self)
-        } catch {
-            fail(StoreFault(error))
-        }
-    }
-
-    private var parameters: PostgresParameters {
+    override var parameters: PostgresParameters {
         var parameters = PostgresParameters()
         parameters.reserve(bytes: 300 + keys.count * 72)
         parameters.append(array: keys.map(\.user))
@@ -50,17 +34,7 @@ final class PostgresLookup: StatementReceiver {
         return parameters
     }
 
-    override func completed(_ rows: borrowing PostgresRows) {
-        do throws(PostgresError) {
-            let devices = try devices(in: rows)
-            reader.connection.workEnded()
-            lookup.completed(devices)
-        } catch {
-            fail(StoreFault(error))
-        }
-    }
-
-    private func devices(in rows: borrowing PostgresRows) throws(PostgresError) -> [[FoundDevice]] {
+    override func read(_ rows: borrowing PostgresRows) throws(PostgresError) -> [[FoundDevice]] {
         var devices = [[FoundDevice]](repeating: [], count: lookup.queries.count)
         for row in 0..<rows.count {
             let query = Int(try rows.value(Int64.self, row: row, column: 0)) - 1
@@ -82,16 +56,7 @@ final class PostgresLookup: StatementReceiver {
         return devices
     }
 
-    override func failed(_ error: PostgresError) {
-        if repeats.repeats(after: error) { return send() }
-        fail(StoreFault(error))
-    }
+    override func completed(with devices: [[FoundDevice]]) { lookup.completed(devices) }
 
-    /// Reports the fault after the call that caused it has returned.
-    func fail(_ fault: StoreFault) {
-        reader.connection.loop.later { [self] in
-            reader.connection.workEnded()
-            lookup.failed(fault)
-        }
-    }
+    override func failed(_ fault: StoreFault) { lookup.failed(fault) }
 }
