@@ -66,20 +66,9 @@ struct PublishSession: Sendable {
         _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,
         failed: (String) -> Void = { _ in }
     ) async throws(AMQPError) -> ExitCode {
-        var configuration = PublisherConfiguration()
-        configuration.publishTimeoutSeconds = options.timeoutSeconds
-        configuration.confirmTimeoutSeconds = options.timeoutSeconds
-        let publisher = Publisher(
-            loop: loop, connectors: connector.connectors(on: loop),
-            connection: connector.connection(named: "martlet publish"), configuration: configuration)
-        BrokerWait.follow(publisher.connection, connector)
-        publisher.start()
-        do {
-            try await publisher.waitUntilReady(deadlineSeconds: options.timeoutSeconds)
-        } catch {
-            await publisher.close()
-            throw error
-        }
+        let publisher = try await connector.publisher(
+            named: "martlet publish", timeoutSeconds: options.timeoutSeconds, on: loop
+        ) { $0.start() }
         var worst = ExitCode.success
         for (name, message) in messages {
             let outcome = await publisher.publish(message)

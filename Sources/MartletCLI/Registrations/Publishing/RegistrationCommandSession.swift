@@ -51,21 +51,10 @@ struct RegistrationCommandSession: Sendable {
     /// Publishes each command after the reply to the previous one. Stops at the first command without a reply, since
     /// the next one would have none either.
     private func publish(_ messages: [OutgoingMessage], on loop: EventLoop) async throws(AMQPError) -> ExitCode {
-        var configuration = PublisherConfiguration()
-        configuration.publishTimeoutSeconds = options.timeoutSeconds
-        configuration.confirmTimeoutSeconds = options.timeoutSeconds
-        let publisher = Publisher(
-            loop: loop, connectors: connector.connectors(on: loop),
-            connection: connector.connection(named: "martlet registrations"), configuration: configuration)
-        BrokerWait.follow(publisher.connection, connector)
         let replies = ReplyWait(on: loop)
-        publisher.startWithReplies(replies)
-        do throws(AMQPError) {
-            try await publisher.waitUntilReady(deadlineSeconds: options.timeoutSeconds)
-        } catch {
-            await publisher.close()
-            throw error
-        }
+        let publisher = try await connector.publisher(
+            named: "martlet registrations", timeoutSeconds: options.timeoutSeconds, on: loop
+        ) { $0.startWithReplies(replies) }
         var worst = ExitCode.success
         for message in messages {
             replies.expect(message.messageID)
