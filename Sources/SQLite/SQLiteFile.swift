@@ -23,6 +23,9 @@ public final class SQLiteFile {
     /// since no other process writes.
     static let readerBusyMillisecondsMax: Int32 = 1000
 
+    /// Returns the path of the file whose lock permits one writer of a database. The file remains after its writer.
+    public static func lockPath(of path: String) -> String { path + ".lock" }
+
     public let path: String
     public let access: Access
     private let connection: SQLiteConnection

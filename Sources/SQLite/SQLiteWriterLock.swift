@@ -12,7 +12,7 @@ struct SQLiteWriterLock: ~Copyable {
 
     /// - Throws: ``SQLiteError`` of code `inUse` if another writer has the lock, or the error of opening the lock file.
     init(of path: String) throws(SQLiteError) {
-        let name = path + ".lock"
+        let name = SQLiteFile.lockPath(of: path)
         let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, SQLiteFile.mode)
         guard descriptor >= 0 else { throw SQLiteError(cannotOpen: name, errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

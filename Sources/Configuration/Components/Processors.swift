@@ -1,8 +1,8 @@
 import CLinux
 
 /// The processors that this process may use, within the limits of its container.
-package enum Processors {
-    package static var count: Int {
+enum Processors {
+    static var count: Int {
         let allowed = max(1, Int(martlet_allowed_processors()))
         let quota = (try? FileReader.bytes(of: "/sys/fs/cgroup/cpu.max", bytesMax: 4096)).flatMap { quotient($0) }
         return min(allowed, quota ?? allowed)

@@ -24,7 +24,7 @@ package struct WorkerComponents: Sendable {
         let pools = try ConnectionPools(configuration)
         keys = pools.keys
         brokerConnector = try BrokerConnector(configuration.broker)
-        laneConnectors = try (0..<(configuration.lanes ?? Processors.count)).map { _ throws(CryptoError) in
+        laneConnectors = try (0..<configuration.laneCount).map { _ throws(CryptoError) in
             try LaneConnectors(configuration, pools: pools.list)
         }
         var lane = LaneConfiguration(

@@ -23,6 +23,8 @@ package struct WorkerConfiguration: Sendable {
     package var results = ResultsRetention()
     /// The number of lanes; nil for one lane for each processor.
     package var lanes: Int?
+    /// The number of lanes that a worker starts.
+    package var laneCount: Int { lanes ?? Processors.count }
     package var logLevel = LogLevel.info
     package var admin = Admin()
     /// The settings for the export of spans; nil if the worker exports no spans.

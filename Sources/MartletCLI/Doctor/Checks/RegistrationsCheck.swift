@@ -5,6 +5,7 @@ import Glibc
 import PostgreSQL
 import RegistrationStores
 import Registrations
+import SQLite
 import Text
 
 extension DoctorCheck {
@@ -16,8 +17,8 @@ extension DoctorCheck {
         case .sqlite(let path):
             if let line = missingFile(path) { return [line] }
         case .postgresql(let url):
-            let lanes = configuration.lanes ?? Processors.count
-            for line in await inspection(url, settings.password, lanes: lanes, on: loop) { findings.found(line) }
+            let lines = await inspection(url, settings.password, lanes: configuration.laneCount, on: loop)
+            for line in lines { findings.found(line) }
             guard !findings.lines.contains(where: { $0.state == .failure }) else { return [] }
         }
         let answer = await answer(of: settings, apps: configuration.apps, on: loop)
@@ -41,7 +42,7 @@ extension DoctorCheck {
                     + Shell.quoted(folder))
         }
         // The lock file remains after a worker or command has closed the store.
-        guard access(path + ".lock", F_OK) != 0 else {
+        guard access(SQLiteFile.lockPath(of: path), F_OK) != 0 else {
             return .failure(
                 "registrations", "\(path) is missing, although its lock file exists",
                 remedy: "stop the worker, then move the file back or restore it from a backup; to begin with an empty "
