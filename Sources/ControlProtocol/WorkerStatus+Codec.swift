@@ -1,5 +1,6 @@
 import Delivery
 package import JSON
+import Registrations
 
 extension WorkerStatus {
     /// The format of the answer of `/status`. Members that a later version adds are ignored.
@@ -69,13 +70,13 @@ extension WorkerStatus.Registrations {
             .member("publishing", \.isPublishing, .bool),
             .member("storing", \.isStoring, .bool),
             .member("reasons", \.reasons, .texts),
-            .member("data_keys", \.dataKeys, .list(of: WorkerStatus.DataKey.codec.value, "a data key")),
+            .member("data_keys", \.dataKeys, .list(of: DataKeySummary.codec.value, "a data key")),
         ])
 }
 
-extension WorkerStatus.DataKey {
+extension DataKeySummary {
     fileprivate static let codec = ObjectCodec(
-        "a data key", from: Self(), ignoresUnknown: true,
+        "a data key", from: Self(id: 0, fingerprint: "-", isActive: false), ignoresUnknown: true,
         [
             .member("id", \.id, .integer),
             .member("fingerprint", \.fingerprint, .text),

@@ -1,4 +1,5 @@
 import Delivery
+package import Registrations
 
 /// The status of a worker, which `/status` returns and `martlet status` shows.
 ///
@@ -100,7 +101,7 @@ extension WorkerStatus {
         /// The reasons why commands are not consumed, stored or answered.
         package var reasons: [String] = []
         /// The data keys in the key file that the worker has read.
-        package var dataKeys: [DataKey] = []
+        package var dataKeys: [DataKeySummary] = []
 
         package init(
             isConsuming: Bool = false, isPublishing: Bool = false, isStoring: Bool = false, reasons: [String] = []
@@ -109,21 +110,6 @@ extension WorkerStatus {
             self.isPublishing = isPublishing
             self.isStoring = isStoring
             self.reasons = reasons
-        }
-    }
-
-    /// A data key of device registrations.
-    package struct DataKey: Sendable, Hashable {
-        package var id = 0
-        /// Digits that differ if two files have different keys with one id. They reveal nothing of the key.
-        package var fingerprint = "-"
-        /// Whether the key encrypts. Otherwise, it only decrypts.
-        package var isActive = false
-
-        package init(id: Int = 0, fingerprint: String = "-", isActive: Bool = false) {
-            self.id = id
-            self.fingerprint = fingerprint
-            self.isActive = isActive
         }
     }
 

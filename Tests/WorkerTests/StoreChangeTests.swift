@@ -97,8 +97,8 @@ import Testing
                             body: Array(#"{"event":"erased","user":"ann"}"#.utf8), mayBeDuplicate: false)
                     ]),
             ]),
-            .edited(last: nil, editedCount: 7, unreadableCount: 1),
-            .edited(last: key, editedCount: 0, unreadableCount: 0),
+            .edited(EditedPage(last: nil, editedCount: 7, unreadableCount: 1)),
+            .edited(EditedPage(last: key, editedCount: 0, unreadableCount: 0)),
             .failed(StoreFault(.refused, "the disk is full", errorClass: "full")),
             .failed(StoreFault(.data, "correct the command")),
         ] as [StoreChangeResponse])

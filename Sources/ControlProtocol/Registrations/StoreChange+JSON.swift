@@ -124,10 +124,10 @@ extension StoreChangeResponse {
                 json.endObject()
             }
             json.endArray()
-        case .edited(let last, let editedCount, let unreadableCount):
-            if let last { json.member("last", last.text) }
-            json.member("edited", editedCount)
-            json.member("unreadable", unreadableCount)
+        case .edited(let page):
+            if let last = page.last { json.member("last", last.text) }
+            json.member("edited", page.editedCount)
+            json.member("unreadable", page.unreadableCount)
         case .failed(let fault):
             json.member("fault", fault.code.rawValue)
             json.member("sentence", fault.sentence)
@@ -155,8 +155,9 @@ extension StoreChangeResponse {
             self = .confirmed
         } else if let edited = root["edited"]?.int, let unreadable = root["unreadable"]?.int {
             self = .edited(
-                last: root["last"]?.string.flatMap { Registration.Key($0) }, editedCount: edited,
-                unreadableCount: unreadable)
+                EditedPage(
+                    last: root["last"]?.string.flatMap { Registration.Key($0) }, editedCount: edited,
+                    unreadableCount: unreadable))
         } else if let code = root["fault"]?.string.flatMap({ StoreFault.Code(rawValue: $0) }) {
             self = .failed(
                 StoreFault(code, root["sentence"]?.string ?? "", errorClass: root["error_class"]?.string))

@@ -30,6 +30,16 @@ package enum StoreChangeResponse: Sendable, Hashable {
     case confirmed
     /// The outcomes of the commands and then of the ends, in their orders. The bodies of the events are secrets.
     case applied([CommandOutcome])
-    case edited(last: Registration.Key?, editedCount: Int, unreadableCount: Int)
+    case edited(EditedPage)
     case failed(StoreFault)
+
+    /// Creates the response for the result of a change.
+    ///
+    /// - Parameter response: The response for a successful change.
+    package init<Value>(_ result: Result<Value, StoreFault>, _ response: (Value) -> Self) {
+        switch result {
+        case .success(let value): self = response(value)
+        case .failure(let fault): self = .failed(fault)
+        }
+    }
 }

@@ -27,14 +27,6 @@ extension RegistrationConsumer {
     ) {
         intake.store.edit(OperatorEdit(edit, after: key, completed))
     }
-
-    /// The outcome of a page.
-    public struct EditedPage: Sendable, Hashable {
-        /// The last key of the page; nil after the last page.
-        public var last: Registration.Key?
-        public var editedCount: Int
-        public var unreadableCount: Int
-    }
 }
 
 private final class OperatorBatch: CommandBatch {
@@ -54,21 +46,18 @@ private final class OperatorBatch: CommandBatch {
 }
 
 private final class OperatorEdit: EditPage {
-    private let ended: (Result<RegistrationConsumer.EditedPage, StoreFault>) -> Void
+    private let ended: (Result<EditedPage, StoreFault>) -> Void
 
     init(
         _ edit: EditPage.Edit, after key: Registration.Key?,
-        _ ended: @escaping (Result<RegistrationConsumer.EditedPage, StoreFault>) -> Void
+        _ ended: @escaping (Result<EditedPage, StoreFault>) -> Void
     ) {
         self.ended = ended
         super.init(edit, after: key)
     }
 
     override func completed(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {
-        ended(
-            .success(
-                RegistrationConsumer.EditedPage(
-                    last: last, editedCount: editedCount, unreadableCount: unreadableCount)))
+        ended(.success(EditedPage(last: last, editedCount: editedCount, unreadableCount: unreadableCount)))
     }
 
     override func failed(_ fault: StoreFault) { ended(.failure(fault)) }

@@ -2,7 +2,6 @@ import CommandKit
 import ControlProtocol
 import Delivery
 import HTTPClient
-import JSON
 import Text
 import Worker
 
@@ -69,8 +68,7 @@ struct PauseChange: Equatable, Sendable {
     }
 
     private func show(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {
-        let sentence = (try? JSONDocument(answer.body))?.root["error"]?.string ?? answer.text
-        let text = "\(address.text): \(sentence.filter { $0 != "\n" })".printable
+        let text = "\(address.text): \(answer.workerSentence.filter { $0 != "\n" })".printable
         return answer.isSuccess ? Terminal.output.line(text) : Terminal.error.line("martlet: \(text)") && false
     }
 }

@@ -38,8 +38,7 @@ extension RegistrationsAccess {
                 }
                 return SQLiteCommandWriter(
                     path: path, indexKey: indexKey, direct: try writer(.readWrite), reading: try writer(.readOnly),
-                    on: loop,
-                    addresses: { socket.map { [.socket($0)] } ?? WorkerAddress.all(named: nil) })
+                    on: loop, addresses: { WorkerAddress.all(named: socket.map { .socket($0) }) })
             })
     }
 

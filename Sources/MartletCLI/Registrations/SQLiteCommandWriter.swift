@@ -1,7 +1,6 @@
 import ControlProtocol
 import EventLoop
 import HTTPClient
-import JSON
 import RegistrationTools
 import Registrations
 import Threads
@@ -105,8 +104,9 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         nonisolated(unsafe) let page = page
         send(.edit(page.edit, after: page.after), to: worker) { response in
             switch response {
-            case .edited(let last, let editedCount, let unreadableCount):
-                page.completed(last: last, editedCount: editedCount, unreadableCount: unreadableCount)
+            case .edited(let edited):
+                page.completed(
+                    last: edited.last, editedCount: edited.editedCount, unreadableCount: edited.unreadableCount)
             case .failed(let fault): page.failed(fault)
             case .applied, .confirmed: page.failed(Self.unexpectedResponse)
             }
@@ -161,9 +161,8 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
             guard !answer.isSuccess else {
                 return StoreChangeResponse(json: answer.body) ?? .failed(unexpectedResponse)
             }
-            let reason = (try? JSONDocument(answer.body))?.root["error"]?.string ?? answer.text
             // A worker that stops answers 503. Another worker, or the next start, may use the file.
-            return .failed(cannotChange(answer.status == 503 ? .unreachable : .refused, reason))
+            return .failed(cannotChange(answer.status == 503 ? .unreachable : .refused, answer.workerSentence))
         } catch {
             return .failed(cannotChange(.unreachable, error.message))
         }

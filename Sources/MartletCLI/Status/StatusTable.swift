@@ -2,6 +2,7 @@ import BrokerTopology
 import CommandKit
 import ControlProtocol
 import Delivery
+import Registrations
 import Text
 
 /// The output of `martlet status`: workers, held routes, apps at their limits, and queues.
@@ -105,8 +106,8 @@ struct StatusTable {
     private static func registrations(_ status: WorkerStatus) -> [String] {
         guard let registrations = status.registrations else { return [] }
         let keys = registrations.dataKeys
-        let ofKeys = keys.map { "\($0.id) (\($0.fingerprint)\($0.isActive ? ", active" : ""))" }
-        return (registrations.reasons + (keys.count > 1 ? ["data keys \(ofKeys.joined(separator: ", "))"] : []))
+        return
+            (registrations.reasons + (keys.count > 1 ? ["data keys \(keys.map(\.text).joined(separator: ", "))"] : []))
             .map { "registrations: \($0)" }
     }
 

@@ -58,6 +58,11 @@ enum WorkerAddress: Equatable, Sendable {
     }
 }
 
+extension HTTPResponse {
+    /// The sentence in a worker's response; the whole body if it contains none.
+    var workerSentence: String { (try? JSONDocument(body))?.root["error"]?.string ?? text }
+}
+
 extension WorkerAddress {
     /// Creates the address of the worker that the options name. Returns nil if they name no worker.
     init?(_ parsed: ParsedArguments) throws(UsageError) {

@@ -57,3 +57,17 @@ open class EditPage {
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
 }
+
+/// The outcome of an ``EditPage``.
+public struct EditedPage: Sendable, Hashable {
+    /// The last key of the page; nil if no page follows.
+    public var last: Registration.Key?
+    /// The number of rows that changed.
+    public var editedCount: Int
+    /// The number of rows that could not be decrypted.
+    public var unreadableCount: Int
+
+    public init(last: Registration.Key?, editedCount: Int, unreadableCount: Int) {
+        (self.last, self.editedCount, self.unreadableCount) = (last, editedCount, unreadableCount)
+    }
+}

@@ -3,6 +3,7 @@ import APNS
 import APNSProtocol
 import ControlProtocol
 import Delivery
+import Registrations
 import Telemetry
 
 extension WorkerSnapshot {

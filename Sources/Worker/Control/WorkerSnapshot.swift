@@ -86,9 +86,7 @@ extension WorkerStatus.Registrations {
             isConsuming: status?.isConsuming ?? false, isPublishing: status?.isPublishing ?? false,
             isStoring: status?.isStoring ?? false,
             reasons: status?.reasons ?? ["the consumer of registration commands has not answered in time"])
-        self.dataKeys = dataKeys.map {
-            WorkerStatus.DataKey(id: $0.id, fingerprint: $0.fingerprint, isActive: $0.isActive)
-        }
+        self.dataKeys = dataKeys
     }
 }
 

@@ -79,22 +79,9 @@ final class RegistrationThread: @unchecked Sendable {
                         ? .confirmed
                         : .failed(StoreFault(.unreachable, status.reasons.last ?? "the store is not open yet")))
             case .apply(let commands, let ends):
-                consumer.apply(commands, ends: ends) { result in
-                    switch result {
-                    case .success(let outcomes): answer(.applied(outcomes))
-                    case .failure(let fault): answer(.failed(fault))
-                    }
-                }
+                consumer.apply(commands, ends: ends) { answer(StoreChangeResponse($0, StoreChangeResponse.applied)) }
             case .edit(let edit, let key):
-                consumer.edit(edit, after: key) { result in
-                    switch result {
-                    case .success(let page):
-                        answer(
-                            .edited(
-                                last: page.last, editedCount: page.editedCount, unreadableCount: page.unreadableCount))
-                    case .failure(let fault): answer(.failed(fault))
-                    }
-                }
+                consumer.edit(edit, after: key) { answer(StoreChangeResponse($0, StoreChangeResponse.edited)) }
             }
         }
     }

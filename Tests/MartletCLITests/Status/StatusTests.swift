@@ -4,6 +4,7 @@ import BrokerTopology
 import EventLoop
 import HTTPClient
 import JSON
+import Registrations
 import Telemetry
 import Testing
 import Text
@@ -200,7 +201,7 @@ import Text
         status.registrations?.dataKeys = [.init(id: 1, fingerprint: "3f2a90c1", isActive: true)]
         var line = StatusTable.Line(address: "a", status: .success(status), difference: nil)
         #expect(!StatusTable(lines: [line], seconds: 1, hasColors: false).text.contains("data keys"))
-        status.registrations?.dataKeys.append(.init(id: 2, fingerprint: "9c41d0aa"))
+        status.registrations?.dataKeys.append(.init(id: 2, fingerprint: "9c41d0aa", isActive: false))
         line.status = .success(status)
         let text = StatusTable(lines: [line], seconds: 1, hasColors: false).text
         #expect(text.contains("registrations: data keys 1 (3f2a90c1, active), 2 (9c41d0aa)\n"), "\(text)")
