@@ -47,8 +47,8 @@ extension FanoutOrigin {
     convenience init(_ expansion: Expansion, _ child: FanoutChunk.Child, isOnlyDevice: Bool) {
         let audience = expansion.audience
         self.init(
-            requestID: audience.id, owners: child.owners.map { audience.users[$0] },
-            registration: child.device.key.token,
+            requestID: audience.id, user: audience.users[child.user],
+            otherOwners: child.otherOwners.map { audience.users[$0] }, registration: child.device.key.token,
             registeredAtMilliseconds: child.device.registeredAt,
             expandedAtMilliseconds: expansion.lookedUpAtMilliseconds ?? 0, isOnlyDevice: isOnlyDevice,
             kind: audience.kind, scope: audience.scope)

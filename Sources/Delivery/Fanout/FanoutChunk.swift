@@ -11,17 +11,19 @@ struct FanoutChunk {
     static let ownersMax = 8
 
     struct Child {
-        /// The indices in the audience of the users who own the device; at most ``ownersMax``. Only a shared device has
-        /// several.
-        fileprivate(set) var owners: [Int]
+        /// The index in the audience of the first user who owns the device.
+        let user: Int
+        /// The indices of the other owners, at most ``ownersMax`` − 1; empty unless the device is shared.
+        fileprivate(set) var otherOwners: [Int] = []
         let device: FoundDevice
         /// The cursor with which the expansion continues if this child is not published.
         let before: FanoutCursor
         /// Whether an earlier chunk may have a child for the device, because a user of that chunk may share the device.
         let mayRepeat: Bool
 
-        fileprivate mutating func add(owner user: Int) {
-            if owners.last != user, owners.count < FanoutChunk.ownersMax { owners.append(user) }
+        fileprivate mutating func add(owner: Int) {
+            guard (otherOwners.last ?? user) != owner, otherOwners.count < FanoutChunk.ownersMax - 1 else { return }
+            otherOwners.append(owner)
         }
     }
 
@@ -76,7 +78,7 @@ struct FanoutChunk {
                 }
                 if userCount > 1 { indices[device.key.token] = children.count }
                 children.append(
-                    Child(owners: [end.user], device: device, before: end, mayRepeat: mayRepeat(device)))
+                    Child(user: end.user, device: device, before: end, mayRepeat: mayRepeat(device)))
                 end.deviceCount += 1
                 if device.isShared { end.sharedTokens.insert(device.key.token) }
             }

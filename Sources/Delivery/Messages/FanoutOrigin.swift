@@ -10,8 +10,11 @@ import Registrations
 final class FanoutOrigin: Sendable {
     /// The id of the request to users.
     let requestID: UUIDValue
-    /// The users of the request who own the token; never empty. Only a shared token has several. Secrets.
-    let owners: [String]
+    /// The first owner of the token among the users of the request. Results name this owner, also after a sign-out:
+    /// consumers count each pair of id and user. A secret.
+    let user: String
+    /// The other owners; empty unless the token is shared. Secrets.
+    let otherOwners: [String]
     /// The key of the registration's token in the store.
     let registration: UUIDValue
     /// The time of the registration, in UNIX milliseconds.
@@ -25,10 +28,12 @@ final class FanoutOrigin: Sendable {
     let scope: String?
 
     init(
-        requestID: UUIDValue, owners: [String], registration: UUIDValue, registeredAtMilliseconds: Int64,
-        expandedAtMilliseconds: Int64, isOnlyDevice: Bool, kind: TokenKind = .device, scope: String? = nil
+        requestID: UUIDValue, user: String, otherOwners: [String] = [], registration: UUIDValue,
+        registeredAtMilliseconds: Int64, expandedAtMilliseconds: Int64, isOnlyDevice: Bool,
+        kind: TokenKind = .device, scope: String? = nil
     ) {
-        (self.requestID, self.owners, self.registration) = (requestID, owners, registration)
+        (self.requestID, self.user, self.otherOwners) = (requestID, user, otherOwners)
+        self.registration = registration
         self.registeredAtMilliseconds = registeredAtMilliseconds
         self.expandedAtMilliseconds = expandedAtMilliseconds
         self.isOnlyDevice = isOnlyDevice
@@ -45,7 +50,7 @@ final class FanoutOrigin: Sendable {
             let expandedAt = properties.header(MessageHeaderName.expandedAt)?.integerValue
         else { return nil }
         self.init(
-            requestID: requestID, owners: [user] + properties.otherOwners, registration: registration,
+            requestID: requestID, user: user, otherOwners: properties.otherOwners, registration: registration,
             registeredAtMilliseconds: registeredAt, expandedAtMilliseconds: expandedAt,
             isOnlyDevice: properties.header(MessageHeaderName.onlyDevice)?.booleanValue ?? false,
             kind: properties.header(MessageHeaderName.tokenKind)?.stringValue.flatMap { TokenKind(rawValue: $0) }
@@ -53,16 +58,15 @@ final class FanoutOrigin: Sendable {
             scope: properties.header(MessageHeaderName.scope)?.stringValue)
     }
 
-    /// The first owner. Results name this owner, also after a sign-out: consumers count each pair of id and user.
-    var user: String { owners[0] }
+    var owners: [String] { [user] + otherOwners }
 
     /// Appends the headers that `init(_:trusting:)` reads.
     func append(to headers: inout FieldTable) {
         headers.append(MessageHeaderName.requestID, .string(requestID.description))
         // The user is at most 256 bytes long, and must not be cut.
         headers.append(MessageHeaderName.user, .string(user))
-        if owners.count > 1 {
-            headers.append(MessageHeaderName.otherOwners, .array(owners.dropFirst().map { .string($0) }))
+        if !otherOwners.isEmpty {
+            headers.append(MessageHeaderName.otherOwners, .array(otherOwners.map { .string($0) }))
         }
         headers.append(MessageHeaderName.registration, .string(registration.description))
         headers.append(MessageHeaderName.registeredAt, .integer(registeredAtMilliseconds))

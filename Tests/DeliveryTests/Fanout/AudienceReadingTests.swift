@@ -150,7 +150,7 @@ import Testing
     @Test func `A child has the time of its registration`() throws {
         let record = AudienceReader.record(Self.alert.request(#""device_token":"aabb""#))
         record.fanoutOrigin = FanoutOrigin(
-            requestID: UUIDValue(high: 1, low: 2), owners: ["ann"],
+            requestID: UUIDValue(high: 1, low: 2), user: "ann",
             registration: UUIDValue(high: 3, low: 4), registeredAtMilliseconds: 1_750_000_000_000,
             expandedAtMilliseconds: 1_750_000_000_001,
             isOnlyDevice: false)

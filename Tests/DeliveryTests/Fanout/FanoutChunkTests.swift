@@ -153,3 +153,7 @@ import Testing
         #expect(chunk.end.deviceCount == 2)
     }
 }
+
+extension FanoutChunk.Child {
+    fileprivate var owners: [Int] { [user] + otherOwners }
+}

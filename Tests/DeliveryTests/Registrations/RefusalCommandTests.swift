@@ -152,7 +152,7 @@ import Testing
         var headers = FieldTable()
         let id = UUIDValue(high: 1, low: 2)
         FanoutOrigin(
-            requestID: id, owners: ["ann"], registration: id, registeredAtMilliseconds: 1, expandedAtMilliseconds: 2,
+            requestID: id, user: "ann", registration: id, registeredAtMilliseconds: 1, expandedAtMilliseconds: 2,
             isOnlyDevice: false, kind: .liveactivity, scope: "ride 1"
         ).append(to: &headers)
         let message = Self.message(
