@@ -131,7 +131,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var waitNanoseconds: Int64? {
         if hasWork { return 0 }
         guard let next = nextTimer else { return nil }
-        return max(0, next.nanoseconds &- Self.nanoseconds(CLOCK_MONOTONIC))
+        return max(0, next.nanoseconds &- Self.readMonotonicClock().nanoseconds)
     }
 
     override func wake() {
@@ -142,9 +142,14 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Reads all clocks. The function may be called on any thread.
     package static func readClocks() -> Now {
         Now(
-            monotonic: MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)),
+            monotonic: readMonotonicClock(),
             sinceBoot: MonotonicTime(nanoseconds: nanoseconds(CLOCK_BOOTTIME)),
             unixNanoseconds: nanoseconds(CLOCK_REALTIME))
+    }
+
+    /// Reads the monotonic clock. The function may be called on any thread.
+    package static func readMonotonicClock() -> MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC))
     }
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {

@@ -196,7 +196,7 @@ final class PostgresSession: ByteStreamHandler {
     }
 
     /// The current time. The time of the iteration would count a long iteration as time of the server.
-    private var now: MonotonicTime { EpollLoop.readClocks().monotonic }
+    private var now: MonotonicTime { EpollLoop.readMonotonicClock() }
 
     private var answerLimit: Duration { .milliseconds(configuration.limits.answerMillisecondsMax) }
 

@@ -142,10 +142,12 @@ struct StatementPipeline {
     }
 
     /// Returns the next statement to send; nil if none may be sent now. The caller must send a Sync after it.
-    mutating func next(_ now: MonotonicTime) -> Statement? {
+    ///
+    /// - Parameter now: Evaluated only if no statement is in flight.
+    mutating func next(_ now: @autoclosure () -> MonotonicTime) -> Statement? {
         guard inFlight.count < Self.inFlightMax, let statement = removeNext() else { return nil }
         waitingCount -= 1
-        if inFlight.isEmpty { progressAt = now }
+        if inFlight.isEmpty { progressAt = now() }
         inFlight.append(statement)
         return statement
     }

@@ -57,7 +57,7 @@ final class SpanExporter: @unchecked Sendable {
             let answer = try client.send(request)
             guard answer.isSuccess else { return lost(spans.count, "the collector answered \(answer.status)") }
             if let (count, why) = Self.refused(by: answer) { return lost(count, why) }
-            if let length = outage.ends(EpollLoop.readClocks().monotonic) {
+            if let length = outage.ends(EpollLoop.readMonotonicClock()) {
                 log.info(.tracesExported, [.durationMilliseconds: .milliseconds(length)])
             }
         } catch {
@@ -77,7 +77,7 @@ final class SpanExporter: @unchecked Sendable {
     }
 
     private func lost(_ count: Int, _ why: String) {
-        if outage.lasts(EpollLoop.readClocks().monotonic) != nil {
+        if outage.lasts(EpollLoop.readMonotonicClock()) != nil {
             log.warning(.tracesLost, [.error: .string(why)])
         }
         // Count last, so that a test that sees the new count can rely on the log line.
