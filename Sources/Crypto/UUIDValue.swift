@@ -7,6 +7,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
     public static let textBytes = 36
 
     /// The digest SHA-1 of OpenSSL. `SHA1` would search for it in each call, which takes longer than a short message.
+    /// `nonisolated(unsafe)`: an `EVP_MD` is immutable.
     private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil) ?? EVP_sha1()
 
     /// The first eight bytes as a big-endian number.

@@ -10,8 +10,6 @@ final class PostgresMaintenance: PostgresOperation {
     private var forgottenMarkCount = 0
     private var claimedCount = 0
     private var claimed: [StoredEvent] = []
-    /// The data key of a claimed event, if the key file lacks it.
-    private var missingKey: MissingDataKey?
     /// The data key of rows or events that the statements omit.
     private var omittedKey: MissingDataKey?
     private var write = PostgresWrite()
@@ -72,29 +70,20 @@ final class PostgresMaintenance: PostgresOperation {
     }
 
     private func readClaimed(_ rows: borrowing PostgresRows) throws(PostgresError) {
-        (claimedCount, claimed, missingKey) = (rows.count, [], nil)
+        (claimedCount, claimed) = (rows.count, [])
         for row in 0..<rows.count {
             guard let sealed = try RowCipher.Sealed(rows, row: row, column: 2) else { continue }
             let (id, mayBeDuplicate): (UUIDValue, Bool) = (
                 try rows.value(row: row, column: 0), try rows.value(row: row, column: 1)
             )
-            do throws(MissingDataKey) {
-                let event = try context.coder.event(id: id, sealed: sealed, mayBeDuplicate: mayBeDuplicate)
-                if let event { claimed.append(event) }
-            } catch {
-                missingKey = error
+            // The statements omit events and rows of missing data keys.
+            if let event = try? context.coder.event(id: id, sealed: sealed, mayBeDuplicate: mayBeDuplicate) {
+                claimed.append(event)
             }
         }
     }
 
     override func decide() throws(CryptoError) -> PostgresTransactionMachine.Finding {
-        do throws(MissingDataKey) {
-            if let missingKey { throw missingKey }
-            try context.coder.requireKeys(of: stored.values.lazy.map(\.row))
-        } catch {
-            // A rollback leaves the events and rows to a worker that has the key.
-            return .impossible(StoreFault(error))
-        }
         let change = maintenance.rules.expire(stored.values.lazy.map(\.registration))
         write = PostgresWrite()
         try write.add(change, replacing: stored, context)

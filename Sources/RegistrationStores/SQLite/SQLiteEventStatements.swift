@@ -17,8 +17,8 @@ struct SQLiteEventStatements {
     private let delete: SQLiteStatement
     private let keyIDs: String
 
-    /// - Parameter keyIDs: The data keys of the key file. `claim` omits events of other data keys.
-    init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
+    /// - Parameter keyIDs: The data keys of the key file, as a JSON array. `claim` omits events of other data keys.
+    init(_ file: SQLiteFile, keyIDs: String) throws(SQLiteError) {
         insert = try file.prepare(
             "INSERT INTO event (event, at, handed_out, key_id, ciphertext) VALUES (?, ?, ?, ?, ?)")
         select = try file.prepare(
@@ -28,7 +28,7 @@ struct SQLiteEventStatements {
             """)
         claim = try file.prepare("UPDATE event SET at = ?, handed_out = 1 WHERE event = ?")
         delete = try file.prepare("DELETE FROM event WHERE event = ?")
-        self.keyIDs = SQLiteOmittedKeyStatement.json(keyIDs)
+        self.keyIDs = keyIDs
     }
 
     func insert(_ id: UUIDValue, at time: Int64, isHandedOut: Bool, _ sealed: RowCipher.Sealed) throws(SQLiteError) {

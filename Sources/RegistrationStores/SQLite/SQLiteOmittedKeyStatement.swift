@@ -6,9 +6,9 @@ struct SQLiteOmittedKeyStatement {
     private let select: SQLiteStatement
     private let keyIDs: String
 
-    /// - Parameter keyIDs: The data keys of the key file.
-    init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
-        self.keyIDs = Self.json(keyIDs)
+    /// - Parameter keyIDs: The data keys of the key file, as a JSON array.
+    init(_ file: SQLiteFile, keyIDs: String) throws(SQLiteError) {
+        self.keyIDs = keyIDs
         select = try file.prepare(
             """
             SELECT key_id FROM (SELECT key_id FROM event WHERE at <= ?1 ORDER BY at LIMIT ?3)
@@ -20,9 +20,6 @@ struct SQLiteOmittedKeyStatement {
             """)
     }
 
-    /// Returns the array that a statement reads with `json_each`.
-    static func json(_ keyIDs: [Int]) -> String { "[\(keyIDs.map { "\($0)" }.joined(separator: ","))]" }
-
     /// Returns a missing data key of the oldest events or expired rows; nil if there is none.
     ///
     /// - Parameters:
@@ -33,10 +30,6 @@ struct SQLiteOmittedKeyStatement {
         select.bind(2, int64: now)
         select.bind(3, int: countMax)
         select.bind(4, text: keyIDs)
-        var missing: MissingDataKey?
-        try select.forEachRow { row throws(SQLiteError) in
-            missing = MissingDataKey(id: Int(try row.int64(0)))
-        }
-        return missing
+        return try select.firstRow { row throws(SQLiteError) in MissingDataKey(id: Int(try row.int64(0))) }
     }
 }

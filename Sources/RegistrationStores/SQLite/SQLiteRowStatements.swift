@@ -18,9 +18,10 @@ struct SQLiteRowStatements {
     private let deleteEnded: SQLiteStatement
     private let keyIDs: String
 
-    /// - Parameter keyIDs: The data keys of the key file. `keys(expiringUntil:countMax:)` omits rows of other keys.
-    init(_ file: SQLiteFile, keyIDs: [Int]) throws(SQLiteError) {
-        self.keyIDs = SQLiteOmittedKeyStatement.json(keyIDs)
+    /// - Parameter keyIDs: The data keys of the key file, as a JSON array. `keys(expiringUntil:countMax:)` omits rows of
+    ///   other keys.
+    init(_ file: SQLiteFile, keyIDs: String) throws(SQLiteError) {
+        self.keyIDs = keyIDs
         select = try file.prepare(
             """
             SELECT token_key, slot, user_key, device_key, scope_key, registered_at, ended_at, expires_at,

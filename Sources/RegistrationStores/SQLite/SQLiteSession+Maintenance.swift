@@ -9,12 +9,9 @@ extension SQLiteSession {
     /// Runs one round of maintenance.
     func maintain(_ rules: RegistrationRules, rowsMax: Int) throws(SQLiteError) -> Round {
         let claims = try events.claim(now: rules.now, countMax: rowsMax)
-        var events: [StoredEvent] = []
-        for claim in claims {
-            let event = try Self.withKeys { () throws(MissingDataKey) in
-                try coder.event(id: claim.id, sealed: claim.sealed, mayBeDuplicate: claim.wasHandedOut)
-            }
-            if let event { events.append(event) }
+        // The statements omit events and rows of missing data keys.
+        let events = claims.compactMap {
+            try? coder.event(id: $0.id, sealed: $0.sealed, mayBeDuplicate: $0.wasHandedOut)
         }
         let expiredCount = try expire(rules, rowsMax: rowsMax)
         let time = rules.now - RegistrationRules.tombstoneMillisecondsMax
@@ -30,7 +27,6 @@ extension SQLiteSession {
         guard !keys.isEmpty else { return 0 }
         var apps = try apps.all()
         let stored = try stored(keys, apps)
-        try Self.withKeys { () throws(MissingDataKey) in try coder.requireKeys(of: stored.lazy.map(\.row)) }
         let change = rules.expire(stored.lazy.map(\.registration))
         try write(change, replacing: Dictionary(uniqueKeysWithValues: stored.map { ($0.row.key, $0) }), &apps)
         _ = try store(change.expirations, at: rules.now, isHandedOut: false)

@@ -18,12 +18,14 @@ final class SQLiteSession {
         (index, coder) = try Self.withCrypto { () throws(CryptoError) in
             (try BlindIndex(keys), try RowCoder(keys))
         }
-        rows = try SQLiteRowStatements(file, keyIDs: coder.keyIDs)
+        // Statements read the array with `json_each`.
+        let keyIDs = "[\(coder.keyIDs.map { "\($0)" }.joined(separator: ","))]"
+        rows = try SQLiteRowStatements(file, keyIDs: keyIDs)
         lookups = try SQLiteLookupStatements(file)
         marks = try SQLiteMarkStatements(file)
-        events = try SQLiteEventStatements(file, keyIDs: coder.keyIDs)
+        events = try SQLiteEventStatements(file, keyIDs: keyIDs)
         apps = try SQLiteAppStatements(file)
-        omittedKeys = try SQLiteOmittedKeyStatement(file, keyIDs: coder.keyIDs)
+        omittedKeys = try SQLiteOmittedKeyStatement(file, keyIDs: keyIDs)
     }
 
     /// Runs `body`, and converts its errors into errors of a job.

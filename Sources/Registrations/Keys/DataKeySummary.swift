@@ -40,7 +40,6 @@ extension RegistrationKeys {
     public func indexKeyFingerprint() throws(CryptoError) -> String { try Self.fingerprint(of: indexKey) }
 
     private static func fingerprint(of key: [UInt8]) throws(CryptoError) -> String {
-        try KeyUse.fingerprint.key(from: key).prefix(fingerprintBytes)
-            .map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        IdentityCoding.digits(of: try KeyUse.fingerprint.key(from: key).prefix(fingerprintBytes))
     }
 }

@@ -86,7 +86,7 @@ enum IdentityCoding {
         }
     }
 
-    private static func digits(of bytes: ArraySlice<UInt8>) -> String {
+    static func digits(of bytes: ArraySlice<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { text in
             bytes.withUnsafeBufferPointer { bytes in
                 for (index, byte) in bytes.enumerated() {

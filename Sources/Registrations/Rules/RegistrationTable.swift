@@ -33,7 +33,7 @@ struct RegistrationTable {
     ///
     /// - Parameter token: A token whose rows are excluded; nil for none.
     func rows(ofDevice device: UUIDValue, except token: UUIDValue? = nil) -> [Registration] {
-        sorted(byDevice[device].map { keys in token.map { token in keys.filter { $0.token != token } } ?? keys })
+        sorted(byDevice[device]?.filter { $0.token != token })
     }
 
     /// Returns the live rows of a user in the order of their keys.
