@@ -204,7 +204,7 @@ let package = Package(
             dependencies: [
                 "TestKit", "CommandKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery",
                 "Crypto", "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind", "BrokerTopology",
-                "RegistrationStores", "Registrations", "PostgreSQL",
+                "RegistrationStores", "Registrations", "PostgreSQL", "Text",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "baseline-relay", dependencies: ["CRabbitMQ"]),

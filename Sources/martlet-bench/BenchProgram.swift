@@ -1,3 +1,5 @@
+import Text
+
 /// A measured program, which is a baseline, h2load or Martlet.
 enum BenchProgram: String, CaseIterable {
     case baselineRelay = "baseline-relay"
@@ -12,7 +14,7 @@ enum BenchProgram: String, CaseIterable {
     var baseline: Baseline? { Baseline(rawValue: rawValue) }
 
     /// The name, padded to `cellWidth` characters for a table.
-    var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
+    var cell: String { rawValue.padded(to: Self.cellWidth) }
     static let cellWidth = 15
 }
 

@@ -58,7 +58,3 @@ struct ProgramRun: Sendable {
             peakMegabytes: Double(peakBytes) / 1e6, latency: latency)
     }
 }
-
-extension ResourceUsage {
-    fileprivate var time: Duration { userTime + systemTime }
-}

@@ -169,17 +169,8 @@ import Testing
     }
 
     @Test func aStandbyIsRefusedUntilItsPromotion() async throws {
-        try await withServer { primary in
-            let standby = try await PrivatePostgres(standbyOf: primary)
-            let result: Result<Void, any Error>
-            do {
-                try await Self.failOver(from: primary, to: standby)
-                result = .success(())
-            } catch {
-                result = .failure(error)
-            }
-            try await standby.end()
-            try result.get()
+        try await PrivatePostgres.with { primary in
+            try await PrivatePostgres(standbyOf: primary).use { try await Self.failOver(from: primary, to: $0) }
         }
     }
 
@@ -228,7 +219,7 @@ import Testing
         let root = try directory.write("ca.pem", authority.certificatePEM)
         let other = try directory.write("other.pem", try CertificateAuthority.make(name: "Other").certificatePEM)
         let certificate = try authority.issueServer(dnsNames: ["localhost"])
-        try await withServer(certificate: certificate) { server in
+        try await PrivatePostgres(certificate: certificate).use { server in
             let (path, port) = ("/push?sslmode=verify-full&sslrootcert=", server.port)
             let big = PreparedStatement("SELECT repeat('x', 1000) FROM generate_series(1, 10000)")
             let encrypted = PreparedStatement(

@@ -11,7 +11,7 @@ struct PostgresServerTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        try await withServer { server in
+        try await PrivatePostgres.with { server in
             try await Self.$server.withValue(server) { try await function() }
         }
     }
@@ -19,21 +19,6 @@ struct PostgresServerTrait: SuiteTrait, TestScoping {
 
 extension Trait where Self == PostgresServerTrait {
     static var postgres: Self { Self() }
-}
-
-/// Calls `body` with a new server, and ends the server.
-func withServer(
-    certificate: IssuedCertificate? = nil, settings: [String] = [],
-    _ body: (PrivatePostgres) async throws -> Void
-) async throws {
-    let server = try await PrivatePostgres(certificate: certificate, settings: settings)
-    do {
-        try await body(server)
-    } catch {
-        try await server.end()
-        throw error
-    }
-    try await server.end()
 }
 
 /// Calls `body` on a loop with a started connection, and then closes the connection.
@@ -86,16 +71,6 @@ func connectFailure(
 extension PrivatePostgres {
     /// The URL of the server over TCP.
     nonisolated var url: String { "postgresql://\(Self.user)@127.0.0.1:\(port)/\(Self.database)" }
-
-    /// Waits until a session executes `pg_sleep`.
-    func waitUntilSleeping() async throws { try await waitUntilWaiting(for: "PgSleep") }
-
-    /// Waits until a session waits for an event of `pg_stat_activity`.
-    func waitUntilWaiting(for event: String) async throws {
-        try await poll(until: "a session waits for \(event)") {
-            try await sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = '\(event)'") == ["t"]
-        }
-    }
 }
 
 extension PostgresConnection {

@@ -312,8 +312,7 @@ import Testing
             #expect(error?.outcome == .lockTimeout)
             #expect(error?.isRetriable == true)
             #expect(connection.isReady)
-            try await server.sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+            try await server.endSleepingSessions()
             await #expect(throws: ProcessError.self) { try await holder.value }
             try await connection.run(0)
         }

@@ -93,9 +93,9 @@ import Testing
         #expect((1...3).contains(changed.connectionsLeft))
         // The role of workers cannot read the type of the administrator's session. The session counts nevertheless.
         let holder = Task { try await fixture.sql("SELECT pg_sleep(3600)") }
-        try await fixture.waitUntilWaiting(for: "PgSleep")
+        try await fixture.server.waitUntilSleeping()
         #expect(try await inspection().connectionsLeft <= 2)
-        try await fixture.endSleepingSession()
+        try await fixture.server.endSleepingSessions()
         await #expect(throws: ProcessError.self) { try await holder.value }
         try await fixture.sql("REVOKE USAGE ON SCHEMA martlet FROM \"\(PostgresFixture.workerRole)\"")
         await #expect(throws: StoreFault.self) { try await inspection() }

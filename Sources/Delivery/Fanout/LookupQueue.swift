@@ -6,8 +6,6 @@ import Registrations
 /// Pure. While the maximum number of lookups is in flight, searches accumulate. The next lookup answers several of
 /// them.
 struct LookupQueue<Search> {
-    static var lookupsInFlightMax: Int { 4 }
-
     struct Entry {
         let search: Search
         /// At most `DeviceLookup.queriesMax` queries.
@@ -24,7 +22,7 @@ struct LookupQueue<Search> {
     /// Removes and returns the searches of the next lookup, and counts the lookup as in flight. Returns nil if no
     /// search waits, or if the maximum number of lookups is in flight.
     mutating func beginLookup() -> [Entry]? {
-        guard inFlight < Self.lookupsInFlightMax, !waiting.isEmpty else { return nil }
+        guard inFlight < DeviceLookup.lookupsInFlightMax, !waiting.isEmpty else { return nil }
         var entries: [Entry] = []
         var queryCount = 0
         while let next = waiting.first, queryCount + next.queries.count <= DeviceLookup.queriesMax {

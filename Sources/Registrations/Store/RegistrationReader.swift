@@ -23,6 +23,8 @@ open class RegistrationReader {
 open class DeviceLookup {
     /// Maximum number of queries in a lookup.
     public static let queriesMax = 64
+    /// Maximum number of lookups that a lane has in flight.
+    public static let lookupsInFlightMax = 4
     /// Maximum number of devices that a query finds. It exceeds the largest limit of devices per user.
     public static let devicesMax = 1000
 

@@ -24,6 +24,7 @@ public struct ChildExit: Sendable {
 public struct ResourceUsage: Sendable {
     public let userTime: Duration
     public let systemTime: Duration
+    public var time: Duration { userTime + systemTime }
 
     init(_ usage: rusage) {
         userTime = .seconds(usage.ru_utime.tv_sec) + .microseconds(usage.ru_utime.tv_usec)

@@ -82,7 +82,7 @@ public final class ChildProcess: @unchecked Sendable {
     /// The CPU time used so far; after the exit, the total CPU time.
     public var processorTime: Duration {
         state.withLock {
-            if let ended { return ended.usage.userTime + ended.usage.systemTime }
+            if let ended { return ended.usage.time }
             return ProcessFigures.processorTime(of: pid)
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 /// The programs of the newest PostgreSQL version that is installed from Debian's packages.
 ///
 /// PostgreSQL refuses to run as root, so a process of root runs the programs as the user `postgres`.
-enum PostgresPrograms {
+package enum PostgresPrograms {
     private static let root = "/usr/lib/postgresql"
     private static let user = "postgres"
 
@@ -35,7 +35,7 @@ enum PostgresPrograms {
     }
 
     /// Makes the user of the programs the owner of a file or folder. Has no effect unless this process runs as root.
-    static func own(_ path: String) throws(ProcessError) {
+    package static func own(_ path: String) throws(ProcessError) {
         guard geteuid() == 0 else { return }
         guard let entry = getpwnam(user), chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
             throw ProcessError(errno, "cannot give \(path) to the user \(user)")

@@ -122,6 +122,21 @@ package actor PrivatePostgres {
             ], within: within)
     }
 
+    /// Waits until a session waits for an event of `pg_stat_activity`.
+    package func waitUntilWaiting(for event: String) async throws {
+        try await poll(until: "a session waits for \(event)", every: .milliseconds(10)) {
+            try await sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = '\(event)'") == ["t"]
+        }
+    }
+
+    /// Waits until a session executes `pg_sleep`.
+    package func waitUntilSleeping() async throws { try await waitUntilWaiting(for: "PgSleep") }
+
+    /// Ends the sessions that execute `pg_sleep`.
+    package func endSleepingSessions() async throws(ProcessError) {
+        try await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    }
+
     /// Runs a script with `pgbench` as ``user``, with prepared statements and generic plans. Returns the transactions
     /// per second.
     package func transactionsPerSecond(

@@ -1,9 +1,9 @@
-import Glibc
+package import Glibc
 
 /// The kernel's statistics of a running process.
-enum ProcessFigures {
+package enum ProcessFigures {
     /// Returns the user and system time of all threads; zero if the process does not exist.
-    static func processorTime(of pid: pid_t) -> Duration {
+    package static func processorTime(of pid: pid_t) -> Duration {
         var clock = clockid_t()
         var time = timespec()
         guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return .zero }

@@ -38,13 +38,6 @@ public final class SmallDisk: Sendable {
         guard truncate(filler, 0) == 0 else { throw ProcessError(errno, "cannot write \(filler)") }
     }
 
-    /// Makes a user the owner of the folder. Requires root.
-    public func own(by user: String) throws(ProcessError) {
-        guard let entry = getpwnam(user), chown(directory.path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
-            throw ProcessError(errno, "cannot give \(directory.path) to the user \(user)")
-        }
-    }
-
     public func makeReadOnly() async throws {
         try await mount("-o", "remount,ro", directory.path)
     }

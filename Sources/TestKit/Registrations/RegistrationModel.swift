@@ -86,6 +86,7 @@ public struct RegistrationModel {
 }
 
 extension Registration {
+    /// The row without counted refusals, which depend on the order of arrival.
     public var withoutSuspicion: Registration {
         guard var details else { return self }
         details.suspicion = nil

@@ -44,7 +44,7 @@ struct ImportComparison {
         guard exit.status == .exited(0), output.last == "\(options.groups.deviceCount) stored" else {
             throw ProcessError("cannot import registrations: \(output + errors)")
         }
-        let cost = (exit.usage.userTime + exit.usage.systemTime).microseconds / Double(options.groups.deviceCount)
+        let cost = exit.usage.time.microseconds / Double(options.groups.deviceCount)
         return StoreRun(perSecond: rate, microseconds: cost)
     }
 

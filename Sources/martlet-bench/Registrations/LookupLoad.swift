@@ -4,9 +4,6 @@ import TestKit
 
 /// Lookups of users in random order. Each lookup has `DeviceLookup.queriesMax` queries, as those of a busy lane.
 final class LookupLoad: StoreLoad {
-    /// The number of lookups that a lane has in flight at most.
-    static let lookupsInFlight = 4
-
     private let reader: RegistrationReader
     private let devices: Int
     private var lookups: [[DeviceQuery]] = []

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// The figures and goals of `registrations`, as a table and as JSON.
 struct RegistrationsReport {
@@ -35,15 +36,11 @@ struct RegistrationsReport {
     }
 
     private static func table(of section: Section) -> String {
-        let header = pad(section.title) + Figure.header(section.rows.first?.figures ?? [])
+        let header = section.title.padded(to: nameWidth) + Figure.header(section.rows.first?.figures ?? [])
         return ([header] + section.rows.map { line($0.name, $0.figures) }).joined(separator: "\n")
     }
 
-    static func line(_ name: String, _ figures: [Figure]) -> String { pad(name) + Figure.row(figures) }
-
-    private static func pad(_ text: String) -> String {
-        text + String(repeating: " ", count: max(0, nameWidth - text.count))
-    }
+    static func line(_ name: String, _ figures: [Figure]) -> String { name.padded(to: nameWidth) + Figure.row(figures) }
 
     var json: String {
         var json = JSONWriter()

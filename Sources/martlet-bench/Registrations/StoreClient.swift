@@ -47,7 +47,7 @@ struct StoreClient {
     private func lookUp(in reader: RegistrationReader, on loop: EpollLoop) async throws -> String {
         try await StoreOpening.wait { reader.start(onChange: $0) }
         let load = LookupLoad(reader, .pairs(users), on: loop)
-        let line = try await measure(load, inFlightMax: LookupLoad.lookupsInFlight)
+        let line = try await measure(load, inFlightMax: DeviceLookup.lookupsInFlightMax)
         await reader.close()
         return line
     }
@@ -64,18 +64,11 @@ struct StoreClient {
     private func measure(_ load: StoreLoad, inFlightMax: Int) async throws -> String {
         let duration = Duration.seconds(seconds)
         _ = try await load.run(for: duration * Self.warmUpShare, inFlightMax: inFlightMax)
-        let (began, usedBefore) = (ContinuousClock.now, Self.processorTime)
+        let (began, usedBefore) = (ContinuousClock.now, ProcessFigures.processorTime(of: getpid()))
         let count = try await load.run(for: duration, inFlightMax: inFlightMax)
         let rate = Double(count) / ((ContinuousClock.now - began) / .seconds(1))
-        let cost = (Self.processorTime - usedBefore).microseconds / Double(count)
+        let cost = (ProcessFigures.processorTime(of: getpid()) - usedBefore).microseconds / Double(count)
         return "martlet: \(count) done \(rate) /s cpu \(cost) us"
-    }
-
-    /// The processor time of all threads of this process.
-    private static var processorTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
 

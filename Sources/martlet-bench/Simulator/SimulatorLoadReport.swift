@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// The figures of one sample of one server.
 struct LoadMeasurement {
@@ -17,7 +18,7 @@ struct LoadMeasurement {
     }
 
     func line(_ name: String) -> String {
-        name + String(repeating: " ", count: max(0, 9 - name.count))
+        name.padded(to: 9)
             + Figures.cell(requestsPerSecond, places: 0, width: 13)
             + Figures.cell(processorMicroseconds, places: 2, width: 18)
             + Figures.cell(peakMegabytes, places: 1, width: 10)

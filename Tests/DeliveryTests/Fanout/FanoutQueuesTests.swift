@@ -22,7 +22,7 @@ import Testing
 
     @Test func `Few lookups are in flight, and searches accumulate meanwhile`() {
         var queue = LookupQueue<Int>()
-        for number in 0..<LookupQueue<Int>.lookupsInFlightMax {
+        for number in 0..<DeviceLookup.lookupsInFlightMax {
             queue.append(Self.entry(number, queries: 1))
             #expect(queue.beginLookup()?.count == 1)
         }

@@ -13,7 +13,7 @@ struct PostgresServerTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        try await PostgresFixture.withServer { server in
+        try await PrivatePostgres.with { server in
             try await Self.$server.withValue(server) { try await function() }
         }
     }
@@ -54,13 +54,6 @@ struct PostgresFixture: StoreFixture {
         }
     }
 
-    /// Calls `body` with a new server, and ends the server.
-    static func withServer(
-        isDurable: Bool = false, settings: [String] = [], _ body: (PrivatePostgres) async throws -> Void
-    ) async throws {
-        try await PrivatePostgres.with(isDurable: isDurable, settings: settings, body)
-    }
-
     static let password: PostgresPasswordSource = { PostgresPassword(PrivatePostgres.password) }
 
     /// Returns the URL with which a user connects to the database.
@@ -99,18 +92,6 @@ struct PostgresFixture: StoreFixture {
     /// Runs SQL as the administrator, and returns the lines of its output.
     @discardableResult
     func sql(_ text: String) async throws -> [String] { try await server.sql(text, database: database) }
-
-    /// Waits until a session waits for an event of `pg_stat_activity`.
-    func waitUntilWaiting(for event: String) async throws {
-        try await poll(until: "a session waits for \(event)", every: .milliseconds(10)) {
-            try await sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = '\(event)'") == ["t"]
-        }
-    }
-
-    /// Ends the session that executes `pg_sleep`.
-    func endSleepingSession() async throws {
-        try await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
-    }
 
     func exchangeCiphertexts(_ first: Registration.Key, _ second: Registration.Key) async throws {
         try await sql(

@@ -106,13 +106,13 @@ import Testing
                     SELECT pg_sleep(3600)
                     """)
             }
-            try await fixture.waitUntilWaiting(for: "PgSleep")
+            try await fixture.server.waitUntilSleeping()
             let fault = await recorded.fault(of: [.register("ann", "0a", at: 2)])
             #expect(fault?.code == .unreachable && fault?.errorClass == "55")
             #expect(fault?.sentence.contains("pg_locks") == true)
             #expect(await recorded.fault(of: [.register("bob", "0b", at: 2)]) == nil)
             #expect(await recorded.fault(ofLookup: [.all(of: "ann")]) == nil)
-            try await fixture.endSleepingSession()
+            try await fixture.server.endSleepingSessions()
             await #expect(throws: ProcessError.self) { try await holder.value }
             #expect(await recorded.fault(of: [.register("ann", "0a", at: 2)]) == nil)
             // The writer kept its connection: it reported no further change.
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `After a kill and a restart, the store has all that was completed`() async throws {
-        try await PostgresFixture.withServer { server in
+        try await PrivatePostgres.with { server in
             let fixture = try await PostgresFixture(server)
             try await fixture.withClient { recorded in
                 try await recorded.waitUntilReady()
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `A frozen server fails all work in time`() async throws {
-        try await PostgresFixture.withServer { server in
+        try await PrivatePostgres.with { server in
             let fixture = try await PostgresFixture(server)
             try await fixture.withClient(limits: PostgresConfiguration.Limits()) { recorded in
                 try await recorded.waitUntilReady()
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test func `A standby is refused, and used after its promotion`() async throws {
-        try await PostgresFixture.withServer { primary in
+        try await PrivatePostgres.with { primary in
             let fixture = try await PostgresFixture(primary)
             let standby = try await PrivatePostgres(standbyOf: primary)
             try await standby.use { try await failOver(fixture, from: primary, to: $0) }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .postgres) struct PostgresRepeatTests {
     /// The commit waits for a standby that does not exist. The commit is durable, but has no answer.
     @Test func `A commit whose answer is lost is repeated without a change`() async throws {
-        try await PostgresFixture.withServer { server in
+        try await PrivatePostgres.with { server in
             let fixture = try await PostgresFixture(server)
             try await fixture.withClient { recorded in
                 try await recorded.waitUntilReady()
@@ -41,7 +41,7 @@ import Testing
         }
         nonisolated(unsafe) let shared = recorded
         let fault = Task(executorPreference: recorded.client.loop) { await shared.fault(of: commands) }
-        try await fixture.waitUntilWaiting(for: "SyncRep")
+        try await fixture.server.waitUntilWaiting(for: "SyncRep")
         try await fixture.server.kill()
         #expect(await fault.value?.code == .unreachable)
         try await fixture.server.start()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `Batches that are repeated until they are completed survive kills of the server`() async throws {
-        try await PostgresFixture.withServer { server in
+        try await PrivatePostgres.with { server in
             let fixture = try await PostgresFixture(server)
             try await fixture.withClient { recorded in
                 try await recorded.waitUntilReady()
@@ -87,7 +87,7 @@ import Testing
             #expect(await recorded.fault(of: [.register("ann", "0b", at: 1)]) == nil)
             let token = try BlindIndex(.sample()).tokenKey(.device("0a"))
             let holder = Task { try await fixture.sql("SELECT pg_advisory_lock(9); SELECT pg_sleep(3600)") }
-            try await fixture.waitUntilWaiting(for: "PgSleep")
+            try await fixture.server.waitUntilSleeping()
             async let other = fixture.sql(
                 """
                 BEGIN; INSERT INTO martlet.registration
@@ -95,13 +95,13 @@ import Testing
                 VALUES ('\(token)', '\(Registration.Key.unshared)', 0, \(RegistrationModel.start + 5), 1, 0, 0);
                 SELECT pg_advisory_lock(9); COMMIT
                 """)
-            try await fixture.waitUntilWaiting(for: "advisory")
+            try await fixture.server.waitUntilWaiting(for: "advisory")
             nonisolated(unsafe) let client = recorded.client
             let batch = Task(executorPreference: client.loop) {
                 try await client.apply([.register("ann", "0a", at: 5)], rules: .test)
             }
-            try await fixture.waitUntilWaiting(for: "transactionid")
-            try await fixture.endSleepingSession()
+            try await fixture.server.waitUntilWaiting(for: "transactionid")
+            try await fixture.server.endSleepingSessions()
             await #expect(throws: ProcessError.self) { try await holder.value }
             #expect(try await batch.value.map(\.reply) == [.ended])
             _ = try await other

@@ -76,7 +76,7 @@ extension StoreSystemTests {
         @Test(.enabled("needs the right to mount", SmallDisk.isPermitted))
         func `A full disk of PostgreSQL's table delays commands, and requests to users continue`() async throws {
             let disk = try await SmallDisk(kilobytes: 4000)
-            try disk.own(by: "postgres")
+            try PostgresPrograms.own(disk.path)
             try await PrivatePostgres.with { server in
                 try await Self.withWorker("full-table", on: server) { harness in
                     try await server.sql("CREATE TABLESPACE small LOCATION '\(disk.path)'")

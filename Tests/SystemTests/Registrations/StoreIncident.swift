@@ -50,11 +50,9 @@ struct StoreIncident: Sendable, CustomTestStringConvertible {
             // Fails once the session is ended.
             _ = try? await server.sql("BEGIN; LOCK TABLE martlet.registration; SELECT pg_sleep(600)")
         }
-        try await poll(until: "the session has the lock") {
-            try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == ["1"]
-        }
+        try await server.waitUntilSleeping()
     } end: { server in
-        try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+        try await server.endSleepingSessions()
     }
 
     /// An incident of a server whose WAL is on a disk that is full: the server stops.

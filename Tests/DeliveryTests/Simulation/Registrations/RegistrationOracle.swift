@@ -1,6 +1,7 @@
 import EventLoop
 import JSON
 import Registrations
+import TestKit
 
 /// A check of the registrations and the requests to users of a run.
 struct RegistrationOracle {
@@ -193,17 +194,6 @@ struct RegistrationOracle {
 extension SimulatedUser {
     fileprivate func owns(_ ownership: RegistrationRecord.Ownership) -> Bool {
         ownership.app == bundleID && ownership.user == name
-    }
-}
-
-extension Registration {
-    /// The row without counted refusals, which depend on the order of arrival.
-    fileprivate var withoutSuspicion: Registration {
-        guard var details else { return self }
-        details.suspicion = nil
-        var row = self
-        row.state = .live(details)
-        return row
     }
 }
 
