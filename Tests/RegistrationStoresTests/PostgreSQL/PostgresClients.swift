@@ -7,6 +7,8 @@ import TestKit
 /// The changes that a reader or writer reports. Used on one loop.
 final class ChangeRecorder {
     private(set) var changes: [StoreFault?] = []
+    /// The number of changes before the next wait for a fault.
+    private var consideredCount = 0
 
     func record(_ fault: StoreFault?) { changes.append(fault) }
 
@@ -14,6 +16,14 @@ final class ChangeRecorder {
 
     /// The fault of the last change; nil if the reader or writer is ready or has reported no change.
     var fault: StoreFault? { changes.last ?? nil }
+
+    /// Returns the fault of this code among the last change and those that were not considered; nil if there is none.
+    /// The reader or writer may have become ready after the fault.
+    func fault(_ code: StoreFault.Code) -> StoreFault? {
+        changes.dropFirst(max(0, min(consideredCount, changes.count - 1))).lazy.compactMap(\.self).first { $0.code == code }
+    }
+
+    func considerAll() { consideredCount = changes.count }
 }
 
 /// A client with the changes of its reader and writer. Used on one loop.
@@ -28,12 +38,20 @@ struct RecordedClient {
         client.writer.start(onChange: writer.record)
     }
 
-    func waitUntilReady() async throws { try await client.loop.wait { reader.isReady && writer.isReady } }
+    func waitUntilReady() async throws {
+        try await client.loop.wait { reader.isReady && writer.isReady }
+        considerAll()
+    }
 
-    /// Waits until both reader and writer report a fault of this code, and returns the fault of the writer.
+    /// Waits until both reader and writer have reported a fault of this code, and returns the fault of the writer.
     func fault(_ code: StoreFault.Code) async throws -> StoreFault? {
-        try await client.loop.wait { reader.fault?.code == code && writer.fault?.code == code }
-        return writer.fault
+        try await client.loop.wait { reader.fault(code) != nil && writer.fault(code) != nil }
+        return writer.fault(code)
+    }
+
+    private func considerAll() {
+        reader.considerAll()
+        writer.considerAll()
     }
 
     func fault(of commands: [RegistrationCommand]) async -> StoreFault? {
