@@ -138,34 +138,56 @@ public final class AES256GCM {
     public func open(
         _ sealed: [UInt8], authenticating associated: UnsafeRawBufferPointer
     ) throws(OpenError) -> [UInt8] {
-        let messageCount = sealed.count - Self.overheadBytes
-        guard messageCount >= 0, let count = Int32(exactly: messageCount),
-            let associatedCount = Int32(exactly: associated.count)
-        else { throw .malformed }
-        var failure: OpenError? = .failed
-        let message = [UInt8](unsafeUninitializedCapacity: messageCount) { message, initialized in
-            failure = sealed.withUnsafeBufferPointer { sealed in
-                open(sealed, count, to: message.baseAddress, Self.bytes(associated), associatedCount)
+        var result: Result<Int, OpenError> = .failure(.malformed)
+        let message = [UInt8](
+            unsafeUninitializedCapacity: max(0, sealed.count - Self.overheadBytes)
+        ) { message, initialized in
+            result = sealed.withUnsafeBytes { sealed in
+                Result { () throws(OpenError) in
+                    try open(sealed, authenticating: associated, into: UnsafeMutableRawBufferPointer(message))
+                }
             }
-            initialized = failure == nil ? messageCount : 0
+            initialized = (try? result.get()) ?? 0
         }
-        if let failure {
-            OpenSSLErrors.clear()
-            throw failure
-        }
+        _ = try result.get()
         return message
     }
 
+    /// Authenticates and decrypts a result of ``seal(_:authenticating:)``, without an allocation. If the message is not
+    /// authentic, overwrites it with zeros.
+    ///
+    /// - Returns: The number of bytes of the message.
+    /// - Precondition: `message` has at least `sealed.count` − ``overheadBytes`` bytes.
+    public func open(
+        _ sealed: UnsafeRawBufferPointer, authenticating associated: UnsafeRawBufferPointer,
+        into message: UnsafeMutableRawBufferPointer
+    ) throws(OpenError) -> Int {
+        let messageCount = sealed.count - Self.overheadBytes
+        guard messageCount >= 0, let count = Int32(exactly: messageCount), let start = Self.bytes(sealed),
+            let associatedCount = Int32(exactly: associated.count)
+        else { throw .malformed }
+        precondition(message.count >= messageCount, "the buffer is too small for the message")
+        let failure = open(
+            start, count, to: message.baseAddress?.assumingMemoryBound(to: UInt8.self), Self.bytes(associated),
+            associatedCount)
+        if let failure {
+            OpenSSLErrors.clear()
+            UnsafeMutableRawBufferPointer(rebasing: message[..<messageCount])
+                .initializeMemory(as: UInt8.self, repeating: 0)
+            throw failure
+        }
+        return messageCount
+    }
+
     private func open(
-        _ sealed: UnsafeBufferPointer<UInt8>, _ count: Int32, to message: UnsafeMutablePointer<UInt8>?,
+        _ sealed: UnsafePointer<UInt8>, _ count: Int32, to message: UnsafeMutablePointer<UInt8>?,
         _ associated: UnsafePointer<UInt8>?, _ associatedCount: Int32
     ) -> OpenError? {
-        guard let start = sealed.baseAddress else { return .malformed }
-        let body = start + Self.nonceBytes
+        let body = sealed + Self.nonceBytes
         let tag = UnsafeMutableRawPointer(mutating: body + Int(count))
         var written: Int32 = 0
         // If `count` is 0, `message` may be nil. Without an output buffer, EVP_DecryptUpdate reads associated data.
-        guard EVP_DecryptInit_ex2(opening, nil, nil, start, nil) == 1,
+        guard EVP_DecryptInit_ex2(opening, nil, nil, sealed, nil) == 1,
             EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagBytes), tag) == 1,
             EVP_DecryptUpdate(opening, nil, &written, associated, associatedCount) == 1,
             count == 0 || EVP_DecryptUpdate(opening, message, &written, body, count) == 1

@@ -96,7 +96,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     /// Calls `body` with the 36 bytes of the text, in lower case. The bytes are valid during the call.
-    public func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    @inlinable public func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         withUnsafeTemporaryAllocation(byteCount: Self.textBytes, alignment: 4) { text in
             write(to: text)
             return body(UnsafeRawBufferPointer(text))

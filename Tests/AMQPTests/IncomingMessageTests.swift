@@ -27,4 +27,22 @@ import Testing
         #expect(Self.deliveryCount(["x-delivery-count": "3"]) == 0)
         #expect(Self.deliveryCount(["x-delivery-count": 3], isRedelivered: false) == 0)
     }
+
+    @Test func anotherBodyKeepsTheEnvelope() {
+        var envelope = WireWriter()
+        envelope.short(1 << 13)
+        envelope.table(["x-delivery-count": 3])
+        let message = IncomingMessage(
+            tag: DeliveryTag(number: 1, generation: 1, bytes: 4), queue: "q", isRedelivered: true,
+            content: MessageContent(
+                body: Array("body".utf8), envelope: Array("exchangekey".utf8) + envelope.bytes, exchangeBytes: 8,
+                routingKeyBytes: 3))
+        // The new body also replaces the body if it needs more bytes than reserved.
+        for body in ["", "a longer body"] {
+            let other = message.replacingBody(bytesReserved: 1) { $0 += body.utf8 }
+            #expect(other.body == Array(body.utf8) && other.bodySize == UInt64(body.utf8.count))
+            #expect(other.exchange == "exchange" && other.routingKey == "key" && other.deliveryCount == 3)
+            #expect(other.tag == message.tag && other.queue == "q")
+        }
+    }
 }

@@ -77,6 +77,23 @@ import Testing
         }
     }
 
+    @Test func `A buffer receives the message, or zeros if the message is not authentic`() throws {
+        let cipher = try AES256GCM(key: [UInt8](repeating: 7, count: 32))
+        var sealed = try cipher.seal([1, 2, 3], authenticating: [])
+        var buffer = [UInt8](repeating: 9, count: 4)
+        func open() throws -> Int {
+            try sealed.withUnsafeBytes { sealed in
+                try buffer.withUnsafeMutableBytes { buffer in
+                    try cipher.open(sealed, authenticating: UnsafeRawBufferPointer(start: nil, count: 0), into: buffer)
+                }
+            }
+        }
+        #expect(try open() == 3 && buffer == [1, 2, 3, 9])
+        sealed[sealed.count - 1] ^= 1
+        #expect(throws: AES256GCM.OpenError.notAuthentic) { try open() }
+        #expect(buffer == [0, 0, 0, 9])
+    }
+
     @Test func `Two messages have different nonces`() throws {
         let cipher = try AES256GCM(key: [UInt8](repeating: 7, count: 32))
         #expect(try cipher.seal([], authenticating: []) != cipher.seal([], authenticating: []))

@@ -26,11 +26,20 @@ package struct MessageContent: Sendable {
         append(envelope: envelope, exchangeBytes: exchangeBytes, routingKeyBytes: routingKeyBytes)
     }
 
-    /// Returns content with another body and the same envelope.
-    package func replacing(body: [UInt8]) -> MessageContent {
-        MessageContent(
-            body: body, envelope: Array(bytes[bodyEnd...]), exchangeBytes: exchangeEnd - bodyEnd,
-            routingKeyBytes: routingKeyEnd - exchangeEnd)
+    /// Returns content with another body and the same envelope, in one allocation.
+    ///
+    /// - Parameters:
+    ///   - bytesReserved: The number of bytes to reserve for the body.
+    ///   - appendBody: Appends the body to an empty array.
+    package func replacingBody(bytesReserved: Int, _ appendBody: (inout [UInt8]) -> Void) -> MessageContent {
+        let envelope = bytes[bodyEnd...]
+        var content = MessageContent()
+        content.bytes.reserveCapacity(bytesReserved + envelope.count)
+        appendBody(&content.bytes)
+        content.bodySize = UInt64(content.bytes.count)
+        content.append(
+            envelope: envelope, exchangeBytes: exchangeEnd - bodyEnd, routingKeyBytes: routingKeyEnd - exchangeEnd)
+        return content
     }
 
     package var body: ArraySlice<UInt8> { bytes[..<bodyEnd] }
@@ -60,7 +69,7 @@ package struct MessageContent: Sendable {
     }
 
     /// Appends the envelope to the complete body.
-    mutating func append(envelope: [UInt8], exchangeBytes: Int, routingKeyBytes: Int) {
+    mutating func append(envelope: some Collection<UInt8>, exchangeBytes: Int, routingKeyBytes: Int) {
         bodyEnd = bytes.count
         exchangeEnd = bodyEnd + exchangeBytes
         routingKeyEnd = exchangeEnd + routingKeyBytes

@@ -15,10 +15,11 @@ public struct IncomingMessage: Sendable {
         self.content = content
     }
 
-    /// Returns the delivery with another body.
-    package func replacing(body: [UInt8]) -> IncomingMessage {
+    /// Returns the delivery with another body. See `MessageContent.replacingBody(bytesReserved:_:)`.
+    package func replacingBody(bytesReserved: Int, _ appendBody: (inout [UInt8]) -> Void) -> IncomingMessage {
         IncomingMessage(
-            tag: tag, queue: queue, isRedelivered: isRedelivered, content: content.replacing(body: body))
+            tag: tag, queue: queue, isRedelivered: isRedelivered,
+            content: content.replacingBody(bytesReserved: bytesReserved, appendBody))
     }
 
     /// A copy of the body; empty if `isOversized`.

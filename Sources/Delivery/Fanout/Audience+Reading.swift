@@ -13,7 +13,7 @@ extension Audience {
     ///   - route: The route of the pushes.
     /// - Throws: A violation of the class `schema` if the users are missing, the push type is `mdm`, or the scope is
     ///   missing or superfluous.
-    init(
+    convenience init(
         _ members: borrowing RequestMembers, in body: [UInt8], app: AppDirectory.Index, environment: APNSEnvironment,
         push: APNSRequest, route: Route
     ) throws(RequestViolation) {

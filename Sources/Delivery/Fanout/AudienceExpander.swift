@@ -41,11 +41,11 @@ final class AudienceExpander {
             return hold(record, because: reason)
         }
         if let reason = finder.breaker.holdReason { return hold(record, because: reason) }
-        let audience = expansion.audience
-        let queries = audience.users[expansion.chunk.nextUsers].map { user in
+        let app = configuration.apps[expansion.audience.app].bundleID
+        let queries = expansion.audience.users[expansion.chunk.nextUsers].map { user in
             DeviceQuery(
-                app: configuration.apps[audience.app].bundleID, environment: audience.environment,
-                kind: audience.kind, scope: audience.scope, user: user)
+                app: app, environment: expansion.audience.environment, kind: expansion.audience.kind,
+                scope: expansion.audience.scope, user: user)
         }
         guard !queries.isEmpty else { return decide(expansion, record) }
         expansion.lookedUpAtMilliseconds = expansion.lookedUpAtMilliseconds ?? now.unixMilliseconds
@@ -61,16 +61,17 @@ final class AudienceExpander {
     }
 
     private func decide(_ expansion: Expansion, _ record: DeliveryRecord) {
-        let (audience, chunk) = (expansion.audience, expansion.chunk)
-        if !audience.isList, chunk.isLast, !expansion.hasChildren {
-            if chunk.children.isEmpty {
-                counters.completed(audience.app, devices: 0)
+        if !expansion.audience.isList, expansion.chunk.isLast, !expansion.hasChildren {
+            if expansion.chunk.children.isEmpty {
+                counters.completed(expansion.audience.app, devices: 0)
                 return finish(expansion, record, .conclude(.noDevice))
             }
-            if chunk.children.count == 1 { return pushInPlace(chunk.children[0], expansion, record) }
+            if expansion.chunk.children.count == 1 {
+                return pushInPlace(expansion.chunk.children[0], expansion, record)
+            }
         }
-        if chunk.children.isEmpty {
-            expansion.cursor = chunk.end
+        if expansion.chunk.children.isEmpty {
+            expansion.cursor = expansion.chunk.end
             return report(expansion, record)
         }
         if expansion.hasPlace || takePlace(expansion, record) { publish(expansion, record) }
@@ -87,13 +88,16 @@ final class AudienceExpander {
         counters.completed(expansion.audience.app, devices: 1)
         releasePlace(expansion)
         let origin = FanoutOrigin(expansion, child, isOnlyDevice: true)
-        let request = expansion.template.child(for: child.device)
-        let token = ArraySlice(child.device.token.utf8)
+        let id = expansion.template.id(for: child.device)
+        let delivery = record.delivery.replacingBody(
+            bytesReserved: expansion.template.bytesReserved(for: child.device)
+        ) { expansion.template.append(child.device, id, to: &$0) }
+        let token = child.device.tokenDigits[...]
         // The push keeps the payload of the request to users. The child's body contains the same payload.
         let push = PushRequest(
-            push: expansion.audience.push.addressed(to: token, id: request.id), app: expansion.audience.app,
+            push: expansion.audience.push.addressed(to: token, id: id), app: expansion.audience.app,
             route: expansion.audience.route, registeredAtMilliseconds: child.device.registeredAt)
-        pipeline.deduplicate(push, DeliveryRecord(record, replacedBy: request, token: token, origin))
+        pipeline.deduplicate(push, DeliveryRecord(record, replacedBy: delivery, id: id, token: token, origin))
     }
 
     /// Releases the place, if any, and settles the request.

@@ -30,10 +30,14 @@ struct ChildMessage {
     }
 
     func message(for child: FanoutChunk.Child) -> OutgoingMessage {
-        let request = expansion.template.child(for: child.device)
+        let template = expansion.template
+        let id = template.id(for: child.device)
+        var body: [UInt8] = []
+        body.reserveCapacity(template.bytesReserved(for: child.device))
+        template.append(child.device, id, to: &body)
         var message = base
-        message.content = request.body[...]
-        message.messageID = request.id.description
+        message.content = body[...]
+        message.messageID = id.description
         if child.mayRepeat {
             message.headers.entries.removeAll { $0.name == MessageHeaderName.possibleDuplicate }
             message.headers.append(MessageHeaderName.possibleDuplicate, .boolean(true))

@@ -122,17 +122,20 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     }
 
     /// Creates the record of a child that is pushed in place of its request to users.
+    ///
+    /// - Parameter delivery: The delivery of the request, with the body of the child.
     init(
-        _ parent: DeliveryRecord, replacedBy child: ChildRequest, token: ArraySlice<UInt8>, _ origin: FanoutOrigin
+        _ parent: DeliveryRecord, replacedBy delivery: consuming IncomingMessage, id: UUIDValue,
+        token: ArraySlice<UInt8>, _ origin: FanoutOrigin
     ) {
         (source, owner) = (parent.source, parent.owner)
         (receivedAt, receivedAtMilliseconds) = (parent.receivedAt, parent.receivedAtMilliseconds)
         endedAtMilliseconds = parent.endedAtMilliseconds
         (attempts, attemptsMade) = (parent.attempts, parent.attemptsMade)
         (app, environment) = (parent.app, parent.environment)
-        (id, target) = (child.id, .device(token))
+        (self.id, target) = (id, .device(token))
         (event, trace) = (parent.event, parent.trace)
         (fanoutOrigin, expansion) = (origin, parent.expansion)
-        delivery = parent.delivery.replacing(body: child.body)
+        self.delivery = delivery
     }
 }

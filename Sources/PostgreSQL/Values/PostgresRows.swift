@@ -60,6 +60,14 @@ public struct PostgresRows: ~Copyable {
         return value
     }
 
+    /// Returns the bytes of a `bytea`; nil for null. The bytes are valid as long as the rows.
+    ///
+    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type.
+    /// - Precondition: `row` exists.
+    public func bytea(row: Int, column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
+        try bytes(row: row, column: column, type: .bytea)
+    }
+
     /// Returns the elements of an array of one dimension.
     ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the

@@ -43,10 +43,13 @@ final class PostgresLookup: PostgresStatementWork<[[FoundDevice]]> {
             }
             let key = try Registration.Key(rows, row: row, column: 1)
             let registeredAt = try rows.value(Int64.self, row: row, column: 3)
-            guard let sealed = try RowCipher.Sealed(rows, row: row, column: 4) else { continue }
+            guard let keyID = try rows.optional(Int16.self, row: row, column: 4),
+                let ciphertext = try rows.bytea(row: row, column: 5)
+            else { continue }
             do throws(MissingDataKey) {
                 let device = try reader.coder.device(
-                    key: key, userKey: keys[query].user, registeredAt: registeredAt, sealed: sealed)
+                    key: key, userKey: keys[query].user, registeredAt: registeredAt, keyID: Int(keyID),
+                    ciphertext: ciphertext)
                 if let device { devices[query].append(device) }
             } catch {
                 lookup.fail(query: query, StoreFault(error))

@@ -40,6 +40,6 @@ extension RegistrationKeys {
     public func indexKeyFingerprint() throws(CryptoError) -> String { try Self.fingerprint(of: indexKey) }
 
     private static func fingerprint(of key: [UInt8]) throws(CryptoError) -> String {
-        IdentityCoding.digits(of: try KeyUse.fingerprint.key(from: key).prefix(fingerprintBytes))
+        try KeyUse.fingerprint.key(from: key).prefix(fingerprintBytes).withUnsafeBytes { IdentityCoding.digits(of: $0) }
     }
 }

@@ -20,16 +20,22 @@ enum IdentityCoding {
 
     /// Returns nil for bytes in another format than that of ``bytes(of:)``.
     static func identity(in bytes: [UInt8]) -> RegistrationIdentity? {
-        guard let parts = Parts(bytes) else { return nil }
-        func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
-        return RegistrationIdentity(
-            token: digits(of: bytes[parts.token]), user: text(parts.user),
-            deviceID: parts.deviceID.isEmpty ? nil : text(parts.deviceID),
-            scope: parts.scope.isEmpty ? nil : text(parts.scope))
+        bytes.withUnsafeBytes { bytes in
+            guard let parts = Parts(bytes) else { return nil }
+            func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+            return RegistrationIdentity(
+                token: digits(of: UnsafeRawBufferPointer(rebasing: bytes[parts.token])), user: text(parts.user),
+                deviceID: parts.deviceID.isEmpty ? nil : text(parts.deviceID),
+                scope: parts.scope.isEmpty ? nil : text(parts.scope))
+        }
     }
 
-    /// Returns the token of an identity; nil for bytes in another format than that of ``bytes(of:)``.
-    static func token(in bytes: [UInt8]) -> String? { Parts(bytes).map { digits(of: bytes[$0.token]) } }
+    /// Returns the digits of an identity's token; nil for bytes in another format than that of ``bytes(of:)``.
+    static func tokenDigits(in bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard let parts = Parts(bytes) else { return nil }
+        let token = UnsafeRawBufferPointer(rebasing: bytes[parts.token])
+        return [UInt8](unsafeUninitializedCapacity: 2 * token.count) { $1 = write(digitsOf: token, to: $0) }
+    }
 
     /// The positions of the parts in a plaintext.
     private struct Parts {
@@ -38,7 +44,7 @@ enum IdentityCoding {
         let deviceID: Range<Int>
         let scope: Range<Int>
 
-        init?(_ bytes: [UInt8]) {
+        init?(_ bytes: UnsafeRawBufferPointer) {
             guard bytes.first == version else { return nil }
             var place = 1
             func next() -> Range<Int>? {
@@ -86,16 +92,19 @@ enum IdentityCoding {
         }
     }
 
-    static func digits(of bytes: ArraySlice<UInt8>) -> String {
-        String(unsafeUninitializedCapacity: bytes.count * 2) { text in
-            bytes.withUnsafeBufferPointer { bytes in
-                for (index, byte) in bytes.enumerated() {
-                    text[2 * index] = digit(byte >> 4)
-                    text[2 * index + 1] = digit(byte & 15)
-                }
-            }
-            return bytes.count * 2
+    static func digits(of bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: 2 * bytes.count) { write(digitsOf: bytes, to: $0) }
+    }
+
+    /// Writes two digits for each byte. Returns the number of digits.
+    private static func write(
+        digitsOf bytes: UnsafeRawBufferPointer, to text: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        for (index, byte) in bytes.enumerated() {
+            text[2 * index] = digit(byte >> 4)
+            text[2 * index + 1] = digit(byte & 15)
         }
+        return 2 * bytes.count
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

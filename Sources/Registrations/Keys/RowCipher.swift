@@ -74,13 +74,21 @@ public final class RowCipher {
         return identity
     }
 
-    /// Decrypts an identity with the data key that encrypted it, and returns its token.
+    /// Decrypts an identity with the data key that encrypted it, and returns the digits of its token.
     func openToken(
-        _ sealed: Sealed, of key: Registration.Key, userKey: UUIDValue
-    ) throws(OpenError) -> String {
-        let text = try open(sealed, authenticating: (key.token, key.slot, userKey))
-        guard let token = IdentityCoding.token(in: text) else { throw .notAuthentic }
-        return token
+        _ ciphertext: UnsafeRawBufferPointer, keyID: Int, of key: Registration.Key, userKey: UUIDValue
+    ) throws(OpenError) -> [UInt8] {
+        guard let cipher = ciphers[keyID] else { throw .unknownKey(keyID) }
+        let opened = Self.withBytes(of: (key.token, key.slot, userKey)) { data in
+            withUnsafeTemporaryAllocation(byteCount: ciphertext.count, alignment: 1) { text in
+                Result { () throws(AES256GCM.OpenError) in
+                    let count = try cipher.open(ciphertext, authenticating: data, into: text)
+                    return IdentityCoding.tokenDigits(in: UnsafeRawBufferPointer(rebasing: text[..<count]))
+                }
+            }
+        }
+        guard let digits = try Self.value(of: opened) else { throw .notAuthentic }
+        return digits
     }
 
     /// Encrypts the text of an event with the active data key.
@@ -107,11 +115,15 @@ public final class RowCipher {
 
     private func open(_ sealed: Sealed, authenticating data: AssociatedData) throws(OpenError) -> [UInt8] {
         guard let cipher = ciphers[sealed.keyID] else { throw .unknownKey(sealed.keyID) }
-        let text = Self.withBytes(of: data) { data in
-            Result { () throws(AES256GCM.OpenError) in try cipher.open(sealed.ciphertext, authenticating: data) }
-        }
-        switch text {
-        case .success(let text): return text
+        return try Self.value(
+            of: Self.withBytes(of: data) { data in
+                Result { () throws(AES256GCM.OpenError) in try cipher.open(sealed.ciphertext, authenticating: data) }
+            })
+    }
+
+    private static func value<Value>(of result: Result<Value, AES256GCM.OpenError>) throws(OpenError) -> Value {
+        switch result {
+        case .success(let value): return value
         case .failure(.failed): throw .failed
         case .failure(.malformed), .failure(.notAuthentic): throw .notAuthentic
         }

@@ -25,12 +25,12 @@ public struct DeviceQuery: Sendable, Hashable {
 /// A device that a query found.
 public struct FoundDevice: Sendable, Hashable {
     public var key: Registration.Key
-    /// The token in lower-case hexadecimal digits. It is secret.
-    public var token: String
+    /// The token in lower-case hexadecimal digits, in ASCII. It is secret.
+    public var tokenDigits: [UInt8]
     /// The time of the registration in UNIX milliseconds.
     public var registeredAt: Int64
 
-    public init(key: Registration.Key, token: String, registeredAt: Int64) {
-        (self.key, self.token, self.registeredAt) = (key, token, registeredAt)
+    public init(key: Registration.Key, tokenDigits: [UInt8], registeredAt: Int64) {
+        (self.key, self.tokenDigits, self.registeredAt) = (key, tokenDigits, registeredAt)
     }
 }

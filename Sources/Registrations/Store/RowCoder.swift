@@ -90,16 +90,34 @@ public final class RowCoder {
 
     /// Returns the device of a live row that a lookup found; nil if the row is not authentic.
     ///
+    /// - Parameter keyID: The id of the data key that encrypted `ciphertext`.
+    /// - Throws: The data key of the row if the key file lacks it.
+    public func device(
+        key: Registration.Key, userKey: UUIDValue, registeredAt: Int64, keyID: Int, ciphertext: UnsafeRawBufferPointer
+    ) throws(MissingDataKey) -> FoundDevice? {
+        do throws(RowCipher.OpenError) {
+            let digits = try cipher.openToken(ciphertext, keyID: keyID, of: key, userKey: userKey)
+            return FoundDevice(key: key, tokenDigits: digits, registeredAt: registeredAt)
+        } catch {
+            if case .unknownKey(let id) = error { throw MissingDataKey(id: id) }
+            unreadableCount += 1
+            return nil
+        }
+    }
+
+    /// Returns the device of a live row that a lookup found; nil if the row is not authentic.
+    ///
     /// - Throws: The data key of the row if the key file lacks it.
     public func device(
         key: Registration.Key, userKey: UUIDValue, registeredAt: Int64, sealed: RowCipher.Sealed
     ) throws(MissingDataKey) -> FoundDevice? {
-        guard cipher.hasKey(sealed.keyID) else { throw MissingDataKey(id: sealed.keyID) }
-        guard let token = try? cipher.openToken(sealed, of: key, userKey: userKey) else {
-            unreadableCount += 1
-            return nil
+        let found = sealed.ciphertext.withUnsafeBytes { ciphertext in
+            Result { () throws(MissingDataKey) in
+                try device(
+                    key: key, userKey: userKey, registeredAt: registeredAt, keyID: sealed.keyID, ciphertext: ciphertext)
+            }
         }
-        return FoundDevice(key: key, token: token, registeredAt: registeredAt)
+        return try found.get()
     }
 
     /// Encrypts an event for the table `event`.

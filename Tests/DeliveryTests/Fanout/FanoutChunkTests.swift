@@ -1,5 +1,6 @@
 import Crypto
 import Registrations
+import TestKit
 import Testing
 
 @testable import Delivery

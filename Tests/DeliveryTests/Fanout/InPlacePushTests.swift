@@ -22,7 +22,7 @@ import Testing
         let result = try #require(fixture.results.first)
         let tokenKey = try #require(try fixture.tokenKey("aa01"))
         let request = try #require(UUIDValue(FanoutHarness.id(1)))
-        #expect(result.text("id") == ChildRequest.id(of: request, tokenKey: tokenKey).description)
+        #expect(result.text("id") == ChildTemplate.childID(of: request, tokenKey: tokenKey).description)
         #expect(result.text("request_id") == FanoutHarness.id(1))
         #expect(result.text("user") == "ann" && result.text("device_token") == "aa01")
         #expect(result.number("devices") == 1 && result.text("outcome") == "accepted")
