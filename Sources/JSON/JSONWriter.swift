@@ -85,7 +85,7 @@ extension JSONWriter {
         text.withUTF8 { string(UnsafeRawBufferPointer($0), isPlain: Self.isPlain(UnsafeRawBufferPointer($0))) }
     }
 
-    /// Appends UTF-8 from any source; invalid sequences become U+FFFD.
+    /// Appends a JSON string with the text `text`, which may be invalid UTF-8. Invalid sequences become U+FFFD.
     public mutating func string(utf8 text: UnsafeRawBufferPointer) {
         let isPlain = Self.isPlain(text)
         guard isPlain || text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }

@@ -1,6 +1,7 @@
 public import Crypto
 
-/// A fixed, published provider key. With this key, each run of a simulation is the same. The key protects nothing.
+/// A fixed, published provider key. A random key would make two runs of a simulation with the same seed differ. The key
+/// protects nothing.
 public enum KnownProviderKey {
     public static let privateKey = try? ES256PrivateKey(
         pem: """

@@ -57,7 +57,7 @@ final class VirtualAPNS {
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(3600), until: isDone) == .done }
 }
 
-/// A provider's connection that records answers, settings, GOAWAY frames and the end.
+/// A provider's client that records answers, settings, GOAWAY frames and the end of its connection.
 class ProviderClient: HTTP2ClientDelegate {
     struct Answer: Equatable {
         var status = 0

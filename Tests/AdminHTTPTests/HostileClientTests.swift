@@ -4,8 +4,8 @@ import Testing
 
 @testable import AdminHTTP
 
-/// Tests of hostile clients. Afterward, the next client is served, and the server keeps no memory of the hostile
-/// client.
+/// Tests of hostile clients. After each test, the server answers another client, and then holds no connection, no bytes
+/// and no pending exchange.
 @Suite struct HostileClientTests {
     private func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),

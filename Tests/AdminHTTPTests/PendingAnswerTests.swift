@@ -126,7 +126,8 @@ import Testing
             let (client, idle) = (try await harness.connect(), try await harness.connect())
             client.send("GET", "/wait")
             try await harness.loop.wait { queue.waiting.count == 1 }
-            // The idle connection, which was opened with the other connection, is closed at its deadline.
+            // The server closes the idle connection at its deadline. The connection of the same age with a pending
+            // answer stays open.
             #expect(try await idle.rest() == "")
             queue.waiting[0].answer(.echo(queue.waiting[0].request))
             #expect(try await client.response().status == 200)

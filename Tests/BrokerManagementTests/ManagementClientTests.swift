@@ -101,7 +101,7 @@ import Threads
         #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 
-    /// The recorded notices. The class is `@unchecked Sendable`, because the lock guards the sentences.
+    /// The recorded notices. The class is `@unchecked Sendable`, because the lock guards `sentences`.
     private final class Notices: @unchecked Sendable {
         private let lock = ThreadLock()
         private var sentences: [String] = []

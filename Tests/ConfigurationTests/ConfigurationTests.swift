@@ -609,7 +609,8 @@ import Testing
         #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
     }
 
-    // Requests are checked on machines that lack secrets. An app with an unreadable credential is still a known app.
+    // `martlet validate` checks requests on machines that lack secrets. An app with an unreadable credential is still a
+    // known app.
     @Test(arguments: [
         "keys: [{key_id: '${KEY}', team_id: DEF123GHIJ, key_file: absent.p8}]",
         "keys: [{key_id: '${KEY}', team_id: '${TEAM}', private_key: '${PEM}'}]",

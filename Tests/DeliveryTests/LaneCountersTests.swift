@@ -21,7 +21,7 @@ import Testing
             ])
     }
 
-    // The counters include the counts of lanes that have left.
+    // The counters include the counts of lanes that have ended.
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {

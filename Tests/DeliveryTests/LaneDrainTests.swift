@@ -230,7 +230,7 @@ import Testing
         #expect(fixture.pushes.count == 1 && fixture.harness.queue()?.ready.count == 5)
     }
 
-    // The broker does not answer the cancellation of the consumer, so the lane still drains when it loses the route.
+    // The broker does not answer `basic.cancel`, so the lane is still draining when its APNs connection is lost.
     @Test func aDrainingLaneDoesNotTestALostRoute() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2, endpoints: 2)
         let harness = fixture.harness

@@ -67,7 +67,7 @@ import Testing
         #expect(fixture.harness.run { fixture.accepted == 300 })
     }
 
-    // An endpoint that accepts connections suffices, even if no request uses it.
+    // One endpoint that accepts connections keeps consumption running, even if no request uses the endpoint.
     @Test func consumptionContinuesWhileAnUnusedEndpointAcceptsConnections() throws {
         let fixture = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         fixture.network.set(.refused, to: .sandbox)

@@ -153,7 +153,7 @@ import Testing
         #expect(harness.deadLetters[0].properties.headers == harness.deadLetters[1].properties.headers)
     }
 
-    /// The repeated result has the times of the first, although it is built again.
+    /// The lane builds the repeated result again, with the times of the first result.
     @Test func aRepeatedResultIsIdentical() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness

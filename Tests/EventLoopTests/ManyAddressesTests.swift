@@ -57,7 +57,7 @@ import Threads
         override func closed(_ error: TransportError?) { ended(outcome ?? .failed(error)) }
     }
 
-    /// A handler that greets accepted clients, or closes the connection immediately.
+    /// A handler that sends one byte to each accepted client, or closes the connection immediately.
     private final class Server: ByteStreamHandler {
         private let greets: Bool
         private var transport: ByteTransport?

@@ -57,7 +57,7 @@ struct PatternEffortTests {
         var matches = 0
         while Self.match(pattern, "p1", matcher) == .no { matches += 1 }
         #expect((10_000..<300_000).contains(matches))
-        // The next value has the full effort again.
+        // Each value has an effort limit of its own.
         matcher.begin(bytes: 0)
         #expect(Self.match(pattern, "p1", matcher) == .no)
     }

@@ -159,7 +159,7 @@ class Source:
             else:
                 self.edits[n] = [(begin, end, (2, 0), operator(n))]
                 operators.append(declaration(n, self.text[begin:end]))
-            # An operator is shown with some characters before and after it.
+            # A Swift operator alone does not identify the change, so the listing includes adjacent characters.
             shown = self.text[begin:end] if around else self.text[begin - 12 : end + 8]
             shown = " ".join(shown.split())
             line, text, _ = self.line(begin)

@@ -7,7 +7,7 @@ public struct PublisherConfiguration: Sendable {
     public var unconfirmedBytesMax = 16 << 20
     /// The largest number of messages that wait for room, for a connection, or for the end of an alarm at the broker.
     public var waitingMax = 65_536
-    /// The largest body in bytes. Larger bodies are refused.
+    /// The largest body in bytes. The publisher refuses a larger body with `PublishRefusal.bodyTooLarge`.
     public var messageBytesMax = 16 << 20
     /// The longest time that a message waits before it is sent.
     public var publishTimeoutSeconds = 30

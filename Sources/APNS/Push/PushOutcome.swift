@@ -62,7 +62,7 @@ public enum UnknownReason: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .timedOut: "no answer in time"
+        case .timedOut: "the request timeout expired before APNs answered"
         case .connectionLost: "the connection was lost"
         case .streamReset(let code): "the stream was reset with \(code)"
         }

@@ -124,7 +124,7 @@ public struct FaultRules: Sendable {
     }
 
     /// Returns the effect on a request: the first latency and the first other action that apply, in the order of the
-    /// faults.
+    /// faults. Counts the request for each fault that skips it or applies to it.
     public mutating func effect(of request: FaultSubject) -> FaultEffect {
         var effect = FaultEffect()
         for index in entries.indices where entries[index].fault.trigger == .request && !entries[index].isSpent {

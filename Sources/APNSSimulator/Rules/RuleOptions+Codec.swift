@@ -118,7 +118,7 @@ extension RuleOptions {
             "refusal of an expiration in the past"),
         .member(
             "milliseconds_expiration", \.millisecondsExpirationReason, .refusal(.badExpirationDate),
-            "refusal of an expiration that can only be in milliseconds"),
+            "refusal of an expiration of \(HeaderForm.unixSecondsMax) or more, which must be a time in milliseconds"),
     ]
 
     private static let connectionFields: [ObjectField<RuleOptions>] = [

@@ -127,7 +127,8 @@ public struct RuleOptions: Sendable {
     public var acceptsEqualDuplicates = false
     /// Reason for an `apns-expiration` in the past; nil accepts the push. 0 is not in the past.
     public var pastExpirationReason: Reason?
-    /// Reason for an `apns-expiration` that can only be in milliseconds; nil accepts the push.
+    /// Reason for an `apns-expiration` of `HeaderForm.unixSecondsMax` or more, which must be a time in milliseconds; nil
+    /// accepts the push.
     public var millisecondsExpirationReason: Reason?
     /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a
     /// request is accepted; nil for no limit. The limit has no effect if the gate is off. Observers saw APNs lower

@@ -29,7 +29,7 @@ extension TopologyDeclarer {
         let command = RabbitmqctlScript.command(policy, virtualHost: advice.virtualHost)
         guard let management, let snapshot else {
             let reason =
-                management == nil ? "amqp.management_url is not set" : "the management API did not answer the query"
+                management == nil ? "amqp.management_url is not set" : "the query of the management API failed"
             return .failed(
                 "cannot set the policy: \(reason). Without the policy, RabbitMQ \(version) removes messages from "
                     + "\(limited.joined(separator: ", ")) after \(DeliveryLimit.standard) requeues. Run: \(command); "

@@ -349,8 +349,8 @@ package final class DeadLetterScan {
         }
     }
 
-    /// Publishes each message again that is at most one failed delivery below the limit. Acknowledges the old message
-    /// if the broker confirms the new message. Skips oversized messages.
+    /// Publishes again each message that is at most one failed delivery below the delivery limit. Acknowledges the old
+    /// message if the broker confirms the new message. Skips oversized messages.
     private func renewWorn() async {
         // The body of an oversized message was not kept.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {

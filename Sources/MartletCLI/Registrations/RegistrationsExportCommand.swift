@@ -105,7 +105,7 @@ struct RegistrationsExportCommand: RegistrationsCommand {
         if isWriting { isWriting = await file.finish(on: task.loop, unless: isOver) }
         let place = output == "-" ? "standard output" : output
         guard isWriting else {
-            if !isOver() { Terminal.error.line("martlet: cannot write \(place)".printable) }
+            if !isOver() { Terminal.error.line("martlet: cannot write \(place): \(file.failureReason)".printable) }
             return incomplete(task.interruption.code ?? .failed)
         }
         let andEnds = omitsEnds ? "" : " and \(ends.counted("end"))"

@@ -11,6 +11,11 @@ final class ExportFile {
     private let path: String
     private let descriptor: Int32
     private var buffer: [UInt8] = []
+    /// The error number of the failed write or flush; 0 if none failed.
+    private var errorNumber: Int32 = 0
+
+    /// The reason of the failed write or flush.
+    var failureReason: String { String(cString: strerror(errorNumber)) }
 
     /// Creates the file.
     ///
@@ -46,7 +51,7 @@ final class ExportFile {
     /// true while the reader was slow.
     func finish(on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
         guard await flush(on: loop, unless: isOver) else { return false }
-        return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()
+        return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder() || failed()
     }
 
     /// Flushes the folder, because only this flush writes the name of a new file to the disk.
@@ -60,10 +65,18 @@ final class ExportFile {
 
     private func flush(on loop: EventLoop, unless isOver: () -> Bool) async -> Bool {
         defer { buffer.removeAll(keepingCapacity: true) }
-        guard descriptor == STDOUT_FILENO else {
-            return buffer.withUnsafeBytes { FileWriter.write($0, to: descriptor) }
+        if descriptor == STDOUT_FILENO {
+            var bytes = buffer
+            guard await FileWriter.write(&bytes, to: descriptor, on: loop, unless: isOver) else { return failed() }
+        } else {
+            guard buffer.withUnsafeBytes({ FileWriter.write($0, to: descriptor) }) else { return failed() }
         }
-        var bytes = buffer
-        return await FileWriter.write(&bytes, to: descriptor, on: loop, unless: isOver)
+        return true
+    }
+
+    /// Keeps the error number of the call that failed. Returns false.
+    private func failed() -> Bool {
+        errorNumber = errno
+        return false
     }
 }

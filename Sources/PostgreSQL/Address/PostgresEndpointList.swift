@@ -1,6 +1,7 @@
 /// The servers of one database, and how to connect to them.
 public struct PostgresEndpointList: Sendable, Hashable {
-    /// The protection of connections. Weaker modes of TLS are not supported, since they do not identify the server.
+    /// The transport security of connections. Weaker values of `sslmode` are not supported, since they do not verify the
+    /// server's identity.
     public enum Security: Sendable, Hashable {
         /// No TLS, which is permitted only for servers on this machine.
         case none

@@ -8,8 +8,9 @@ public struct PostgresMigrations {
     public static let version = PostgresMigration.all.map(\.version).max() ?? 0
     /// The time after which the server cancels a statement. Creating an index on a large table takes long.
     static let statementSecondsMax = 6 * 3600
-    /// Takes a lock of the session, since CREATE INDEX CONCURRENTLY cannot run in a transaction. A session that waited
-    /// for the lock would block CREATE INDEX CONCURRENTLY, so the statement does not wait.
+    /// The statement that acquires a session-level advisory lock. A transaction-level lock is not possible, because
+    /// CREATE INDEX CONCURRENTLY cannot run in a transaction. The statement does not wait for the lock, because a
+    /// waiting session would block CREATE INDEX CONCURRENTLY.
     private static let lock =
         "SELECT pg_try_advisory_lock(\(PostgresLocks.namespace), \(PostgresLocks.migration))"
     private static let tableExists = "SELECT to_regclass('martlet.version') IS NOT NULL"

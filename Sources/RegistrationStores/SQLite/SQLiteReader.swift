@@ -34,7 +34,8 @@ private final class LookupJob: SQLiteStoreJob, @unchecked Sendable {
         (queries, now) = (lookup.queries, link.loop.now.unixMilliseconds)
         super.init(link)
         let timer = loop.schedule(after: .seconds(SQLiteReader.lookupSecondsMax)) { [self] in
-            // Results that have arrived come first. After a long iteration, both are due.
+            // A result that has arrived precedes the timeout. After a long event-loop iteration, the result and the
+            // timer can both be due.
             loop.later { [self] in waiting.take()?.lookup.failed(SQLiteReader.noAnswer) }
         }
         waiting = (lookup, timer)

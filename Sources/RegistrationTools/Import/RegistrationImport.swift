@@ -164,7 +164,8 @@ package final class RegistrationImport {
         return .stopped
     }
 
-    /// Reads the next batch; nil if it has no line, at the end of the file or because the import is stopped.
+    /// Reads and returns the next batch. Returns nil at the end of the file, or if the import is stopped before the
+    /// first line of the batch.
     private func nextBatch(of reader: inout ImportReader) async throws(ImportError) -> Batch? {
         var batch = Batch()
         let now = loop.now.unixMilliseconds

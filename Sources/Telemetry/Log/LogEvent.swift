@@ -117,7 +117,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
         case .userIDRefused: "user-id refused by broker, publishing without it"
         case .publishStuck: "publishing blocked, consumption stopped"
         case .publishResumed: "publishing resumed"
-        case .publishImpossible: "message not publishable, request dead-lettered by broker"
+        case .publishImpossible: "message not publishable, publish abandoned"
         case .breakerOpened: "breaker opened, pushes held"
         case .breakerProbing: "breaker half-open, probe started"
         case .breakerClosed: "breaker closed, pushes resumed"

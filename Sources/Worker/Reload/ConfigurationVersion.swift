@@ -14,9 +14,9 @@ package final class ConfigurationVersion: Sendable {
     /// Reads and validates the configuration.
     ///
     /// - Parameters:
-    ///   - text: replaces the contents of the file at `path`; nil to read the file.
-    ///   - payloadSchemas: replaces the payload schemas that the text names; nil to read these schemas.
-    /// - Throws: an error with all mistakes if the configuration is invalid.
+    ///   - text: the text to use instead of the contents of the file at `path`; nil to read the file.
+    ///   - payloadSchemas: the schemas to use instead of those that the text names; nil to read the named schemas.
+    /// - Throws: an error if the file cannot be read; an error with all mistakes if the configuration is invalid.
     package init(
         readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) {

@@ -50,7 +50,7 @@ extension Rollout {
         case finish(Int)
         /// The removal of a retired generation, which has ended.
         case remove(Int)
-        /// The log line about a version in force that has taken effect.
+        /// The log lines about the version in force: the reload, its certificates, and settings that need a restart.
         case announce
         case reportReadiness(lane: Int)
         /// The log line about a newest version that waits for retired generations.

@@ -1,7 +1,7 @@
 import CommandKit
 import TestKit
 
-/// The command `simulator`, which measures the simulator.
+/// The command `simulator`, which compares the processor time of apns-simulator and baseline-sink.
 struct SimulatorLoadCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["simulator"],

@@ -20,7 +20,9 @@ final class ChangeRecorder {
     /// Returns the fault of this code among the last change and those that were not considered; nil if there is none.
     /// The reader or writer may have become ready after the fault.
     func fault(_ code: StoreFault.Code) -> StoreFault? {
-        changes.dropFirst(max(0, min(consideredCount, changes.count - 1))).lazy.compactMap(\.self).first { $0.code == code }
+        changes.dropFirst(max(0, min(consideredCount, changes.count - 1))).lazy.compactMap(\.self).first {
+            $0.code == code
+        }
     }
 
     func considerAll() { consideredCount = changes.count }

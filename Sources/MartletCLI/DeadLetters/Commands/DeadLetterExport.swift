@@ -52,12 +52,12 @@ struct DeadLetterExport {
                     await file.write(
                         MessageLine.text(of: next.copy), on: loop, unless: { scan.isCutShort })
                 else {
-                    return cannotWrite(scan)
+                    return cannotWrite(file, scan)
                 }
                 written.tags.append(next.message.tag)
                 if !task.options.ids.isEmpty { written.names.formUnion(next.names) }
             }
-            guard await file.finish(on: loop, unless: { scan.isCutShort }) else { return cannotWrite(scan) }
+            guard await file.finish(on: loop, unless: { scan.isCutShort }) else { return cannotWrite(file, scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
                     "martlet: \(written.oversized.counted("dead letter")) omitted: the bodies are larger than "
@@ -70,9 +70,11 @@ struct DeadLetterExport {
         }
     }
 
-    private func cannotWrite(_ scan: DeadLetterScan) -> Written? {
+    private func cannotWrite(_ file: ExportFile, _ scan: DeadLetterScan) -> Written? {
         // The caller reports the end of the scan.
-        if !scan.isCutShort { Terminal.error.line("martlet: cannot write \(place)".printable) }
+        if !scan.isCutShort {
+            Terminal.error.line("martlet: cannot write \(place): \(file.failureReason)".printable)
+        }
         return nil
     }
 }
