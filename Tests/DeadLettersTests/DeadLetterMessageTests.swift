@@ -153,6 +153,17 @@ import Testing
         #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).priority == 9)
     }
 
+    // A worker that continues an edited request replaces the mark of the edit by a new cursor.
+    @Test func aRedriveOfAnEditedRequestStartsOver() {
+        let cursor: FieldTable = ["push-cursor": "1 10 0"]
+        for (more, kept) in [(cursor, true), (cursor.adding(["push-edited-from": "m-0"]), false)] {
+            let dead = copy(headers.adding(more))
+            let message = RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: false)
+            #expect(message.headers["push-cursor"] == (kept ? "1 10 0" : nil))
+            #expect(message.headers["push-edited-from"] == nil)
+        }
+    }
+
     @Test func aSecondRedriveHasANewMarkAndOneMoreRound() {
         let first = RedriveMessage.make(
             of: copy(headers), DeadLetter(copy(headers)), to: "q", resetsAttempts: false)

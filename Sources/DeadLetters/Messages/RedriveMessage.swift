@@ -41,6 +41,8 @@ package enum RedriveMessage {
         headers.append(MessageHeaderName.possibleDuplicate, .boolean(mayBeSecond || letter.outcome == "unknown"))
         var names = dropped.union(headers.entries.map(\.name))
         if copy.provenance != .worker { names.formUnion(MessageHeaderName.provenance) }
+        // The cursor belongs to the request before its edit. A worker replaces the mark of an edit by a new cursor.
+        if theirs[MessageHeaderName.editedFrom] != nil { names.insert(MessageHeaderName.cursor) }
         for entry in theirs.entries
         where !MessageHeaderName.belongsToBroker(entry.name) && names.insert(entry.name).inserted {
             headers.entries.append(entry)

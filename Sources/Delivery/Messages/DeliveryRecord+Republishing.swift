@@ -44,6 +44,13 @@ extension DeliveryRecord {
         // `copyOrigin` has copied the trusted provenance.
         var names = MessageHeaderName.provenance.union(headers.entries.map(\.name))
         names.formUnion([MessageHeaderName.traceParent, MessageHeaderName.traceState])
+        if names.contains(MessageHeaderName.cursor) {
+            // The next delivery continues from this cursor, and would start over with the mark of an edit.
+            names.insert(MessageHeaderName.editedFrom)
+        } else if theirs[MessageHeaderName.editedFrom] != nil {
+            // The cursor belongs to the request before its edit.
+            names.insert(MessageHeaderName.cursor)
+        }
         var left = Self.copiedHeaderBytesMax
         // A duplicate name is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers accept it.
         for entry in theirs.entries where names.insert(entry.name).inserted {

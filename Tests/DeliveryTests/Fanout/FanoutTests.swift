@@ -87,6 +87,37 @@ import Testing
         #expect(report.flag("possible_duplicate") == false)
     }
 
+    @Test func `An edited request to a large audience starts over once`() throws {
+        let fixture = try FanoutHarness()
+        let users = (0..<60).map { "user-\($0)" }
+        for (number, user) in users.enumerated() {
+            try fixture.register(user, FanoutHarness.tokens(number * 10..<number * 10 + 10))
+        }
+        fixture.publish(
+            FanoutHarness.request(1, users: users), 1,
+            headers: ["push-edited-from": "before", "push-cursor": "1 10 0"])
+        #expect(fixture.run { fixture.reports.count == 1 && fixture.isIdle })
+        fixture.settle()
+        #expect(fixture.children.count == 600 && fixture.pushedTokens.count == 600)
+        #expect(fixture.reports.first?.number("devices") == 600)
+    }
+
+    @Test func `An edited request that is held before its first chunk loses the earlier cursor`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", ["aa01"])
+        try fixture.register("bob", ["aa02"])
+        fixture.fail(FanoutHarness.unreachable)
+        fixture.publish(
+            FanoutHarness.request(1, users: ["ann", "bob"]), 1,
+            headers: ["push-edited-from": "before", "push-cursor": "1 1 0"])
+        #expect(fixture.run { fixture.waits.count == 1 })
+        let held = try #require(fixture.waits.first).properties
+        #expect(held.header(MessageHeaderName.editedFrom) == "before" && held.header(MessageHeaderName.cursor) == nil)
+        fixture.fail(nil)
+        #expect(fixture.run { fixture.results.count == 2 && fixture.isIdle })
+        #expect(fixture.pushedTokens == ["aa01", "aa02"] && fixture.reports.first?.number("devices") == 2)
+    }
+
     @Test func `Requests of others come between the chunks`() throws {
         let fixture = try FanoutHarness(inFlightMax: 1)
         let users = (0..<60).map { "user-\($0)" }
