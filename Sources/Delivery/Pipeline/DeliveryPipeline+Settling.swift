@@ -57,6 +57,8 @@ extension DeliveryPipeline {
         metrics.published(outcome, since: settlement.publishedAt, loop.now.monotonic)
         guard case .confirmed = outcome else {
             if case .again = settlement.verdict, outcome.isRefusedByQueue, let expander {
+                // The message to the wait queue replaces this message, and has another wait id.
+                if settlement.retry?.mayBePublished == true { record.markPossibleDuplicate() }
                 if settlement.retry != nil { retrier.finish(&settlement, in: self) }
                 return expander.holdFanout(record, madeProgress: true)
             }

@@ -13,6 +13,8 @@ final class PublishRetry {
 
     private(set) var message: OutgoingMessage
     private(set) var repeats = 0
+    /// Whether the outcome of a publish is unknown, so that the message may be in its queue.
+    private(set) var mayBePublished = false
     private var delay = PublishRetry.delayMilliseconds
     /// The pause before the next publish, numbered within the lane; nil while no publish is scheduled.
     var pause: (number: Int, timer: TimerToken)?
@@ -25,7 +27,10 @@ final class PublishRetry {
     /// or an event as a possible duplicate.
     func next(after outcome: PublishOutcome) -> Duration {
         // The queue may already contain the message. Two workers may then each receive a delivery of the same request.
-        if case .unknown = outcome { message.markPossibleDuplicate() }
+        if case .unknown = outcome {
+            mayBePublished = true
+            message.markPossibleDuplicate()
+        }
         repeats += 1
         defer { delay = min(delay * 2, Self.delayMillisecondsMax) }
         return .milliseconds(delay)

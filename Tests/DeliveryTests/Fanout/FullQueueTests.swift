@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 import JSON
 import TestKit
 import Testing
@@ -65,6 +66,37 @@ import Testing
         #expect(fixture.run { fixture.reports.count == 1 && fixture.results.count == 600 && fixture.isIdle })
         #expect(fixture.waits.count == 1 && fixture.pushedTokens.count == 600)
         #expect(fixture.reports.first?.flag("possible_duplicate") == false)
+        fixture.harness.onLoop { fixture.harness.broker.onAppend = { _, _ in } }
+    }
+
+    @Test func `A held request is marked if its next part may be in the queue already`() throws {
+        let fixture = try FanoutHarness()
+        let users = (0..<60).map { "user-\($0)" }
+        for (number, user) in users.enumerated() {
+            try fixture.register(user, FanoutHarness.tokens(number * 10..<number * 10 + 10))
+        }
+        // The queue refuses requests once it has received the next part.
+        fixture.harness.onLoop {
+            let broker = fixture.harness.broker
+            broker.behavior.confirmDelayMilliseconds = 1000...1000
+            let onAppend = broker.onAppend
+            nonisolated(unsafe) let queue = fixture.harness.queue()
+            broker.onAppend = { target, message in
+                onAppend(target, message)
+                guard target === queue, message.properties.header(MessageHeaderName.cursor) != nil else { return }
+                queue?.lengthMax = 0
+            }
+        }
+        fixture.publish(FanoutHarness.request(1, users: users), 1)
+        #expect(fixture.run { fixture.harness.queue()?.lengthMax == 0 })
+        // The connection that published the most bytes is lost before the confirm.
+        fixture.harness.onLoop {
+            fixture.harness.connections.max { $0.deliveredToServer < $1.deliveredToServer }?.cut()
+        }
+        #expect(fixture.run { !fixture.waits.isEmpty })
+        let held = try #require(fixture.waits.first).properties
+        #expect(held.header(MessageHeaderName.cursor) != nil)
+        #expect(held.header(MessageHeaderName.possibleDuplicate)?.booleanValue == true)
         fixture.harness.onLoop { fixture.harness.broker.onAppend = { _, _ in } }
     }
 
