@@ -16,6 +16,7 @@ final class ReplyPublisher {
     /// The reason why the current reply cannot be published; nil until `ReplyDelivery.repeatsMax` repeats at one
     /// destination have failed.
     private(set) var failure: String?
+    private var failureChanged: () -> Void = {}
 
     /// Creates a publisher.
     ///
@@ -34,6 +35,9 @@ final class ReplyPublisher {
     }
 
     func start() { admin.start() }
+
+    /// - Parameter failureChanged: Called when `failure` becomes nil or is no longer nil.
+    func observeFailure(_ failureChanged: @escaping () -> Void) { self.failureChanged = failureChanged }
 
     /// Publishes a reply, and repeats the publish until the broker confirms the reply, no broker can accept it, or
     /// `isLate` returns true.
@@ -87,14 +91,19 @@ final class ReplyPublisher {
     }
 
     private func stuck(_ reason: String) {
+        let isFirst = failure == nil
         failure = reason
-        guard outage.lasts(publisher.loop.now.monotonic) != nil else { return }
-        log.warning(.publishStuck, [.error: .string(reason), .publishRepeats: .integer(repeats.value)])
+        if outage.lasts(publisher.loop.now.monotonic) != nil {
+            log.warning(.publishStuck, [.error: .string(reason), .publishRepeats: .integer(repeats.value)])
+        }
+        if isFirst { failureChanged() }
     }
 
     private func ended() {
-        failure = nil
-        guard let length = outage.ends(publisher.loop.now.monotonic) else { return }
-        log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
+        guard failure.take() != nil else { return }
+        if let length = outage.ends(publisher.loop.now.monotonic) {
+            log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
+        }
+        failureChanged()
     }
 }

@@ -63,7 +63,7 @@ final class CommandIntake {
     private var identity: WorkerIdentity { WorkerIdentity(name: worker, user: publisher.userID) }
 
     func start() {
-        replies.start()
+        replies.start { [weak self] in self?.updateDemand() }
         confirmed.start { [weak self] in self?.updateDemand() }
         updateDemand()
         store.start(for: self)
@@ -83,7 +83,7 @@ final class CommandIntake {
 
     private func updateDemand() {
         guard case .running = lifecycle else { return }
-        if store.acceptsWork && confirmed.failure == nil { consumer.resume() } else { consumer.pause() }
+        if store.acceptsWork && publishFailure == nil { consumer.resume() } else { consumer.pause() }
     }
 
     func delivered(_ message: consuming IncomingMessage) {
@@ -112,7 +112,7 @@ final class CommandIntake {
     /// Handles the loss of the channel. The broker redelivers the unacknowledged commands.
     func channelLost() {
         for delivery in ledger.removeAll() { requeue(delivery) }
-        store.removeSettled()
+        removeSettled()
     }
 
     /// Requeues deliveries that are unacknowledged for too long, then records the age of the oldest remaining command.
@@ -122,7 +122,7 @@ final class CommandIntake {
         let first = ledger.oldest()
         while let oldest = ledger.oldest(), oldest.arrivedAt.duration(to: now.monotonic) >= limit { requeue(oldest) }
         let oldest = ledger.oldest()
-        if oldest !== first { store.removeSettled() }
+        if oldest !== first { removeSettled() }
         metrics.oldestCommand(ageMilliseconds: oldest?.ageMilliseconds(now) ?? 0)
         if oldest != nil { scheduleReview() }
     }
@@ -134,6 +134,12 @@ final class CommandIntake {
     private func requeue(_ delivery: CommandDelivery) {
         if delivery.abandon() { consumer.requeue(delivery.message.tag) }
         finishIfIdle()
+    }
+
+    /// Removes the commands and the replies that wait for deliveries that are settled.
+    private func removeSettled() {
+        store.removeSettled()
+        replies.removeSettled()
     }
 }
 
@@ -220,7 +226,7 @@ extension CommandIntake {
         let reply = ReplyDelivery(
             RegistrationMessages.reply(body(), to: destination.properties), to: address,
             orElse: (reader.names.resultsExchange, RoutingKey.registration(app: app)))
-        replies.publish(reply) { [self] in end(delivery) }
+        replies.publish(reply, for: delivery) { [self] in end(delivery) }
     }
 
     /// Ends one operation of a delivery. After the last one, acknowledges or rejects the delivery.

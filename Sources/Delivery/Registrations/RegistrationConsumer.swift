@@ -8,7 +8,7 @@ public import Telemetry
 /// replies, and acknowledges the commands. It also performs the maintenance of the store.
 ///
 /// The consumer uses one connection to consume and another to publish, as a lane does. The consumer pauses while the
-/// store accepts no changes, or while an event or a dead letter cannot be published.
+/// store accepts no changes, or while an event, a dead letter or a reply cannot be published.
 ///
 /// `@unchecked Sendable`: loop-bound.
 public final class RegistrationConsumer: @unchecked Sendable {

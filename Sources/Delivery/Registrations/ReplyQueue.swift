@@ -11,6 +11,7 @@ final class ReplyQueue: @unchecked Sendable {
 
     private struct Entry {
         let reply: ReplyDelivery
+        let delivery: CommandDelivery
         let completed: () -> Void
     }
 
@@ -38,19 +39,33 @@ final class ReplyQueue: @unchecked Sendable {
         idle = Array(publishers.indices)
     }
 
-    func start() { admin.start() }
+    /// - Parameter failureChanged: Called when a reply becomes stuck, and at the end of each stuck reply.
+    func start(failureChanged: @escaping () -> Void) {
+        for publisher in publishers { publisher.observeFailure(failureChanged) }
+        admin.start()
+    }
 
     /// The reason why a reply is stuck; nil if no reply is stuck.
     var failure: String? { publishers.lazy.compactMap(\.failure).first }
 
-    /// Publishes a reply.
+    /// Publishes the reply to the command of a delivery.
     ///
-    /// - Parameter completed: Called when the reply is published, or if no broker can accept it. Not called if `end`
-    ///   gives up the reply.
-    func publish(_ reply: ReplyDelivery, _ completed: @escaping () -> Void) {
-        waiting.append(Entry(reply: reply, completed: completed))
+    /// - Parameter completed: Called when the reply is published, or if no broker can accept it. Not called if
+    ///   `removeSettled` or `end` gives up the reply.
+    func publish(_ reply: ReplyDelivery, for delivery: CommandDelivery, _ completed: @escaping () -> Void) {
+        waiting.append(Entry(reply: reply, delivery: delivery, completed: completed))
         guard let publisher = idle.popLast() else { return }
         Task(executorPreference: loop) { await self.publishWaiting(publisher) }
+    }
+
+    /// Gives up the waiting replies whose deliveries are settled. Otherwise, each redelivery of a command would add a
+    /// reply while no reply can be published.
+    func removeSettled() {
+        var unsettled = FIFO<Entry>()
+        while let next = waiting.popFirst() {
+            if !next.delivery.isSettled { unsettled.append(next) }
+        }
+        waiting = unsettled
     }
 
     /// Gives up the waiting replies and the repeats of the others.

@@ -226,6 +226,31 @@ import Testing
         #expect(harness.status.reasons.isEmpty && harness.store.events.isEmpty)
     }
 
+    @Test func `While replies cannot be published, the consumer stops and drops old replies`() throws {
+        let harness = try RegistrationHarness()
+        let count = 100
+        func send(replyTo: String?) {
+            for number in 0..<count {
+                harness.send(number, harness.register(number, user: "user-\(number)"), replyTo: replyTo)
+            }
+        }
+        send(replyTo: RegistrationHarness.replyQueue)
+        #expect(harness.run { harness.isDrained && harness.replies.count == count })
+        harness.onLoop { harness.broker.raiseAlarm("memory") }
+        send(replyTo: RegistrationHarness.replyQueue)
+        #expect(harness.run { harness.queue.consumerCount == 0 })
+        #expect(harness.status.reasons.contains { $0.contains("cannot publish the reply to a command") })
+        harness.pass(seconds: 3 * CommandIntake.unacknowledgedSecondsMax + 60)
+        #expect(harness.queue.consumerCount == 0 && harness.queue.ready.count == count)
+        #expect(harness.broker.requeued == count)
+        harness.onLoop { harness.broker.clearAlarm() }
+        #expect(harness.run { harness.isReady && harness.isDrained })
+        harness.pass(seconds: 60)
+        // Only the replies that were being published exist twice.
+        #expect(2 * count...2 * count + ReplyQueue.publishesMax ~= harness.replies.count)
+        #expect(harness.status.reasons.isEmpty)
+    }
+
     @Test func `An event whose confirm is missing is marked when it is repeated`() throws {
         let harness = try RegistrationHarness()
         harness.send(1, harness.register(1, user: "ann", age: 10))
