@@ -206,7 +206,7 @@ extension AudienceExpander {
     /// that is pushed in place was just looked up.
     func isStale(_ record: DeliveryRecord) -> Bool {
         guard let origin = record.fanoutOrigin, record.expansion == nil else { return false }
-        return record.receivedAtMilliseconds - origin.expandedAtMilliseconds > Self.staleSecondsMin * 1000
+        return origin.isStale(atMilliseconds: record.receivedAtMilliseconds)
             || record.delivery.properties.header(MessageHeaderName.reasonCode) != nil
     }
 

@@ -60,6 +60,12 @@ final class FanoutOrigin: Sendable {
 
     var owners: [String] { [user] + otherOwners }
 
+    /// Returns whether the lookup was too long ago at `now`, in UNIX milliseconds.
+    func isStale(atMilliseconds now: Int64) -> Bool {
+        // The header may contain any number, so `now - expandedAtMilliseconds` could overflow.
+        expandedAtMilliseconds < now - AudienceExpander.staleSecondsMin * 1000
+    }
+
     /// Appends the headers that `init(_:trusting:)` reads.
     func append(to headers: inout FieldTable) {
         headers.append(MessageHeaderName.requestID, .string(requestID.description))

@@ -73,6 +73,19 @@ import Testing
         #expect(record(Self.headers(isOnlyDevice: true)).fanoutOrigin?.isOnlyDevice == true)
     }
 
+    @Test(arguments: [
+        (Int64.min, true), (0, true), (1_749_999_939_999, true), (1_749_999_940_000, false), (.max, false),
+    ])
+    func `A child is stale a minute after its lookup, for any time in the header`(
+        _ time: Int64, _ isStale: Bool
+    ) throws {
+        var headers = Self.headers
+        headers.entries.removeAll { $0.name == MessageHeaderName.expandedAt }
+        headers.append(MessageHeaderName.expandedAt, .integer(time))
+        let origin = try #require(record(headers).fanoutOrigin)
+        #expect(origin.isStale(atMilliseconds: 1_750_000_000_000) == isStale)
+    }
+
     @Test(arguments: [nil, "producer"]) func `A producer's headers are neither trusted nor copied`(_ userID: String?) {
         let record = record(Self.headers(isOnlyDevice: true), userID: userID)
         #expect(record.fanoutOrigin == nil)
