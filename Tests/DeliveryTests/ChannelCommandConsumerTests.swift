@@ -34,7 +34,7 @@ import Testing
             var closing = 0
         }
 
-        init(replyPrefix: String? = "shop.") throws {
+        init(replyPrefix: String? = "shop.", log: Log = .silent) throws {
             let privateKey = try #require(SimulatedApps.privateKey)
             let publicKey = try privateKey.publicKey()
             let key = try ProviderKey(
@@ -62,7 +62,7 @@ import Testing
                 }
                 let service = ChannelCommandConsumer(
                     consuming: connection(), publishing: connection(), names: names, replyPrefix: replyPrefix,
-                    metrics: metrics, log: .silent
+                    metrics: metrics, log: log
                 ) { asked, environment in
                     guard asked == app else { return .failure(RequestViolation.unknownApp(asked)) }
                     return .success(
@@ -174,6 +174,17 @@ import Testing
         #expect(replies.map { $0["error"]?["code"]?.string } == ["truncated", "unknown", "message_bytes"])
         #expect(fixture.apns.counters.requests == 0)
         #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 3)
+    }
+
+    // A producer may write a device token instead of the app.
+    @Test func aDeviceTokenInsteadOfAnAppIsRedactedInTheLog() throws {
+        let captured = try CapturedLog()
+        let fixture = try Fixture(log: captured.log)
+        let token = String(repeating: "ab", count: 32)
+        fixture.send(1, #"{"app":"\#(token)","command":"list"}"#)
+        _ = try fixture.waitForReplies(1)
+        let lines = captured.lines()
+        #expect(lines.contains { $0.contains("abababab") } && !lines.contains { $0.contains(token) }, "\(lines)")
     }
 
     @Test func aCommandWithoutReplyAddressIsNotExecuted() throws {

@@ -1,3 +1,4 @@
+import AMQP
 import APNS
 import APNSProtocol
 import APNSSimulator
@@ -108,6 +109,22 @@ import Testing
         let lines = try captured.lines().map { try JSONDocument($0).root }
         let ended = lines.filter { $0["message"]?.string == "request completed" }
         #expect(ended.map { $0["message.id"]?.string } == [LaneAPNSHarness.id(0), LaneAPNSHarness.id(1)], "\(lines)")
+    }
+
+    // A producer may exchange `app` and `device_token`.
+    @Test func aDeviceTokenInsteadOfAnAppIsRedacted() throws {
+        let captured = try CapturedLog(level: .debug)
+        let fixture = try LaneAPNSHarness(traces: true, log: captured.log)
+        let token = String(repeating: "ab", count: 32)
+        let request = LaneAPNSHarness.message(0, app: 0).replacing(SimulatedApps.bundleID(0), with: token)
+        fixture.harness.request(request, headers: ["traceparent": .string(LaneTracingTests.parent)])
+        try #require(fixture.harness.run { fixture.results == 1 })
+        fixture.harness.pass(seconds: 2)
+        let lines = captured.lines()
+        #expect(lines.contains { $0.contains("request completed") && $0.contains("abababab") }, "\(lines)")
+        #expect(!lines.contains { $0.contains(token) }, "\(lines)")
+        let app = try #require(fixture.harness.spans.first?.attributes.first { $0.key == "martlet.app" })
+        #expect(app.value == .text(RedactedText.sentence(token)))
     }
 
     /// Each open breaker is logged once.

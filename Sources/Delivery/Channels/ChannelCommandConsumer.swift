@@ -287,7 +287,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         log.info(
             .channelCommand,
             [
-                .channelCommand: .string(word), .app: command.map { .string($0.app) },
+                .channelCommand: .string(word), .app: command.map { .string(RedactedText.sentence($0.app)) },
                 .messageID: command.map { .describing($0.id) }, .outcome: .string(outcome),
                 .error: error.map { .string($0) },
             ])

@@ -15,6 +15,11 @@ extension DeliveryRecord {
         }
     }
 
+    /// Returns the bundle ID for logs and spans. The name of an app that is not configured may be a device token.
+    func redactedBundleID(_ apps: AppDirectory) -> String? {
+        if case .unknown(let text) = app { RedactedText.sentence(text) } else { bundleID(apps) }
+    }
+
     /// Returns a message id for a request whose id is unknown, or whose body, which contains the id, was dropped.
     func makeFallbackMessageID() -> String {
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }

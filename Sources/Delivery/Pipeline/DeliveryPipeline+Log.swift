@@ -8,7 +8,7 @@ extension DeliveryPipeline {
             .messageConcluded,
             [
                 .messageID: record.id.map { .describing($0) },
-                .app: record.bundleID(messages.apps).map { .string($0) },
+                .app: record.redactedBundleID(messages.apps).map { .string($0) },
                 .outcome: .string(finalOutcome.outcome.rawValue),
                 .apnsStatus: finalOutcome.answer.map { .integer($0.status) },
                 .apnsReason: finalOutcome.answer?.reason.map { .string($0) },

@@ -29,7 +29,7 @@ final class SpanCollector {
         if buffer.spans.isEmpty {
             loop.schedule(after: .milliseconds(Self.delayMilliseconds)) { [self] in flush() }
         }
-        buffer.add(trace.spans(of: record, app: record.bundleID(apps), loop.now))
+        buffer.add(trace.spans(of: record, app: record.redactedBundleID(apps), loop.now))
     }
 
     func flush() {
