@@ -159,6 +159,7 @@ extension AudienceExpander {
         let children = expansion.chunk.children
         let isWhole = progress.publishedCount == children.count
         expansion.cursor = isWhole ? expansion.chunk.end : children[progress.publishedCount].before
+        expansion.confirmedBehindCursor = progress.confirmedBehindCount
         if progress.mayRepeat { record.markPossibleDuplicate() }
         if let refusal = published.refusal {
             pipeline.settle(.conclude(FinalOutcome(unpublishable: refusal)), record)

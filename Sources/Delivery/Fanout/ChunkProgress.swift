@@ -8,6 +8,7 @@ struct ChunkProgress {
     private let count: Int
     private var next = 0
     private(set) var unconfirmed = 0
+    private var confirmedCount = 0
     /// The index of the first child whose publish ended without a confirm; nil if there is none.
     private(set) var firstMissing: Int?
     /// The index of the last child that was confirmed, or whose publish has an unknown outcome; nil if there is none.
@@ -26,6 +27,7 @@ struct ChunkProgress {
 
     mutating func confirmed(_ index: Int) {
         unconfirmed -= 1
+        confirmedCount += 1
         lastPublished = max(lastPublished ?? index, index)
     }
 
@@ -47,6 +49,9 @@ struct ChunkProgress {
 
     /// The number of children before the first child that must be published later. Valid once `isFinished`.
     var publishedCount: Int { firstMissing ?? next }
+
+    /// The number of confirmed children behind the first child that must be published later. Valid once `isFinished`.
+    var confirmedBehindCount: Int { firstMissing.map { confirmedCount - $0 } ?? 0 }
 
     /// Whether a child that must be published later may be in its queue already.
     var mayRepeat: Bool { firstMissing.map { lastPublished ?? -1 >= $0 } ?? false }

@@ -12,6 +12,9 @@ final class Expansion {
     let template: ChildTemplate
     /// The place from which the next delivery of the request continues, and the counts of the report.
     var cursor: FanoutCursor
+    /// The number of confirmed children behind the cursor. If the request returns, it publishes them again, and the
+    /// cursor then counts them.
+    var confirmedBehindCursor = 0
     /// The children of this delivery whose devices were found so far.
     var chunk: FanoutChunk
     /// The time of the first lookup for the chunk, in UNIX milliseconds; nil until that lookup.
@@ -26,8 +29,15 @@ final class Expansion {
         chunk = FanoutChunk(from: cursor, userCount: audience.users.count, childBytes: template.childBytes)
     }
 
-    /// Whether the cursor counts published children. A result alone would not report these children.
+    /// Whether the cursor counts published children.
     var hasChildren: Bool { cursor.deviceCount > 0 }
+
+    /// The cursor with the counts of a report, which ends the request.
+    var counts: FanoutCursor {
+        var counts = cursor
+        counts.deviceCount += confirmedBehindCursor
+        return counts
+    }
 }
 
 /// A valid request to users and its key, before the expansion in this delivery.

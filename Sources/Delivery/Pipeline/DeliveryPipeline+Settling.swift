@@ -140,8 +140,8 @@ extension PublishPlan {
         case .conclude(let finalOutcome):
             let hasDeadLetter = finalOutcome.deadLetter != nil && !record.delivery.isOversized
             self = hasDeadLetter ? [.deadLetter, .result] : .result
-            // The result does not count the children that earlier deliveries published.
-            if let expansion = record.expansion, expansion.hasChildren { insert(.report) }
+            // The result does not count the children that were published.
+            if let expansion = record.expansion, expansion.counts.deviceCount > 0 { insert(.report) }
             if record.refusal != nil { insert(.registration) }
         case .wait: self = .wait
         case .again: self = .again

@@ -84,7 +84,7 @@ struct MessageFactory {
     private func report(_ record: DeliveryRecord) -> OutgoingMessage {
         guard let expansion = record.expansion else { preconditionFailure("report without an expansion") }
         return FanoutReport.make(
-            for: record, expansion.cursor, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
+            for: record, expansion.counts, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
             exchange: names.resultsExchange)
     }
 

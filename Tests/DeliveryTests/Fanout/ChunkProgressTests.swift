@@ -32,6 +32,7 @@ import Testing
         progress.missed(1, mayBePublished: false)
         progress.missed(3, mayBePublished: false)
         #expect(progress.isFinished && progress.publishedCount == 1 && !progress.mayRepeat)
+        #expect(progress.confirmedBehindCount == 0)
     }
 
     @Test(arguments: [true, false])
@@ -42,6 +43,16 @@ import Testing
         if isConfirmed { progress.confirmed(1) } else { progress.missed(1, mayBePublished: true) }
         progress.missed(2, mayBePublished: false)
         #expect(progress.isFinished && progress.publishedCount == 0 && progress.mayRepeat)
+        #expect(progress.confirmedBehindCount == (isConfirmed ? 1 : 0))
+    }
+
+    @Test func `Confirmed children on both sides of a refused one are counted`() {
+        var progress = ChunkProgress(count: 5)
+        _ = sent(&progress)
+        for index in [4, 0, 2] { progress.confirmed(index) }
+        progress.missed(3, mayBePublished: false)
+        progress.missed(1, mayBePublished: false)
+        #expect(progress.isFinished && progress.publishedCount == 1 && progress.confirmedBehindCount == 2)
     }
 
     @Test func `A stopped chunk counts the children that were published`() {
@@ -50,6 +61,6 @@ import Testing
         progress.stop()
         for index in 0..<64 { progress.confirmed(index) }
         #expect(sent(&progress).isEmpty && progress.isFinished && progress.publishedCount == 64)
-        #expect(progress.firstMissing == nil && !progress.mayRepeat)
+        #expect(progress.firstMissing == nil && !progress.mayRepeat && progress.confirmedBehindCount == 0)
     }
 }

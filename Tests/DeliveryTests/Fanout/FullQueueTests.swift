@@ -100,6 +100,21 @@ import Testing
         fixture.harness.onLoop { fixture.harness.broker.onAppend = { _, _ in } }
     }
 
+    @Test func `The report of a request that ends counts the children behind a refused one`() throws {
+        let fixture = try FanoutHarness()
+        try fixture.register("ann", FanoutHarness.tokens(0..<40))
+        fixture.harness.onLoop { fixture.harness.broker.behavior.nackPercent = 30 }
+        // Without time for a wait, the request ends.
+        fixture.publish(FanoutHarness.request(1, user: "ann", more: #""expiration":0,"#), 1)
+        #expect(fixture.run { fixture.reports.count == 1 && fixture.isIdle })
+        fixture.settle()
+        let outcomes = fixture.results.filter { $0.text("request_id") == nil }.map { $0.text("outcome") }
+        #expect(outcomes == ["expired"])
+        #expect(fixture.reports.first?.number("devices") == fixture.children.count)
+        #expect(fixture.reports.first?.flag("possible_duplicate") == true)
+        #expect(fixture.pushedTokens.count == fixture.children.count && 1..<40 ~= fixture.children.count)
+    }
+
     @Test func `A request is held if no binding leads to its queue`() throws {
         let fixture = try FanoutHarness(requestQueues: ["push.requests.urgent", "push.requests.bulk"])
         try fixture.register("ann", ["aa01", "aa02"])
