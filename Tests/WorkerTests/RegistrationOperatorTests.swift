@@ -132,6 +132,35 @@ import Testing
         try await harness.stage.end()
     }
 
+    /// The worker would find no row to encrypt. `rekeyed 0` would mean that the old key can be removed.
+    @Test func `A worker that encrypts with another key than the command encrypts nothing again`() async throws {
+        let harness = try await StoreHarness("other-key")
+        let worker = try await harness.worker()
+        let device = "register --app com.example.app --user ann --device-token 0a01"
+        #expect(try await harness.run(device).status == .exited(0))
+        // The configuration of the command differs from the one of the worker only in the active key.
+        let directory = harness.stage.directory
+        let keys = try directory.write("next.json", directory.read("keys.json"))
+        try #require(chmod(keys, 0o640) == 0)
+        for edit in [["--add"], ["--activate", "2"]] {
+            let edited = try await ChildProcess.run(
+                [Products.executable("martlet"), "registrations", "keys"] + edit + [keys])
+            #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        }
+        let configuration = try directory.read("martlet.yaml").replacing("keys.json", with: "next.json")
+        let next = try directory.write("next.yaml", configuration)
+        let rekey = try await ChildProcess.run(
+            [Products.executable("martlet"), "registrations", "rekey", "--config", next])
+        #expect(rekey.exit.status == .exited(1) && rekey.output == ["rekeyed 0, incomplete"], "\(rekey.output)")
+        let sentence = "cannot change the registration store through its worker: the worker encrypts with data key 1 ("
+        #expect(rekey.errors.contains { $0.contains(sentence) }, "\(rekey.errors)")
+        #expect(rekey.errors.last == "martlet: to continue, run: martlet registrations rekey --config \(next)")
+
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit().status == .exited(0))
+        try await harness.stage.end()
+    }
+
     /// Imports a file that contains only a mark, beside the worker. A later export contains the mark.
     private func importMark(_ harness: StoreHarness) async throws {
         let before = try await exportedMarks("before.ndjson", harness)

@@ -29,8 +29,9 @@ import Testing
     @Test(
         arguments: [
             .probe, .apply([registration, .erase(user: "ann", app: nil, at: now)], ends: []),
-            .apply([], ends: [mark]), .apply([registration], ends: [tombstone, mark]), .edit(.rekey, after: nil),
-            .edit(.unsuspend(app: "com.example.app"), after: key),
+            .apply([], ends: [mark]), .apply([registration], ends: [tombstone, mark]),
+            .rekey(to: DataKeySummary(id: 2, fingerprint: "9c41d0aa", isActive: true), after: nil),
+            .unsuspend(app: "com.example.app", after: key),
         ] as [StoreChange.Work])
     func `A worker reads the change that a command wrote`(work: StoreChange.Work) throws {
         let change = StoreChange(path: "/var/lib/a \"b\".db", work)
@@ -47,7 +48,10 @@ import Testing
 
     @Test(arguments: [
         "", "{}", #"{"store":"/a"}"#, #"{"store":"/a","edit":"delete"}"#, #"{"store":"/a","edit":"unsuspend"}"#,
-        #"{"store":"/a","edit":"rekey","after":"x"}"#, #"{"store":"/a","commands":{},"ends":[]}"#,
+        #"{"store":"/a","edit":"rekey"}"#, #"{"store":"/a","edit":"rekey_to"}"#,
+        #"{"store":"/a","edit":"rekey_to","data_key":2}"#,
+        #"{"store":"/a","edit":"rekey_to","data_key":2,"fingerprint":"9c41d0aa","after":"x"}"#,
+        #"{"store":"/a","commands":{},"ends":[]}"#,
         #"{"store":"/a","probe":false}"#, #"{"store":"/a","commands":[]}"#, #"{"store":"/a","commands":[],"ends":[]}"#,
         #"{"store":"/a","commands":[],"ends":{}}"#, #"{"store":"/a","commands":[],"ends":[{"end":"mark"}]}"#,
         #"{"store":"/a","commands":[{"command":"erase"}],"ends":[]}"#,

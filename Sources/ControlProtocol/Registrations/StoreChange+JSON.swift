@@ -3,7 +3,8 @@ import JSON
 package import Registrations
 
 extension StoreChange {
-    private static let rekeyWord = "rekey"
+    /// Not the word of earlier builds, whose workers check no data key.
+    private static let rekeyWord = "rekey_to"
     private static let unsuspendWord = "unsuspend"
     private static let limits = JSONLimits(bytesMax: bytesMax)
 
@@ -23,13 +24,14 @@ extension StoreChange {
             json.beginArray("ends")
             for end in ends { json.raw(end.line(indexKey: indexKey)) }
             json.endArray()
-        case .edit(let edit, let key):
-            switch edit {
-            case .rekey: json.member("edit", Self.rekeyWord)
-            case .unsuspend(let app):
-                json.member("edit", Self.unsuspendWord)
-                json.member("app", app)
-            }
+        case .rekey(let dataKey, let key):
+            json.member("edit", Self.rekeyWord)
+            json.member("data_key", dataKey.id)
+            json.member("fingerprint", dataKey.fingerprint)
+            if let key { json.member("after", key.text) }
+        case .unsuspend(let app, let key):
+            json.member("edit", Self.unsuspendWord)
+            json.member("app", app)
             if let key { json.member("after", key.text) }
         }
         json.endObject()
@@ -56,7 +58,7 @@ extension StoreChange {
             else { throw Self.malformed }
             work = .apply(try Self.commands(commands, now), ends: try Self.ends(ends, indexKey))
         } else {
-            work = .edit(try Self.edit(root), after: try Self.key(root))
+            work = try Self.edit(root)
         }
     }
 
@@ -83,12 +85,15 @@ extension StoreChange {
         return read
     }
 
-    private static func edit(_ root: JSONValue) throws(CommandViolation) -> EditPage.Edit {
+    private static func edit(_ root: JSONValue) throws(CommandViolation) -> Work {
+        let key = try key(root)
         switch root["edit"]?.string {
-        case rekeyWord: return .rekey
+        case rekeyWord:
+            guard let id = root["data_key"]?.int, let fingerprint = root["fingerprint"]?.string else { throw malformed }
+            return .rekey(to: DataKeySummary(id: id, fingerprint: fingerprint, isActive: true), after: key)
         case unsuspendWord:
             guard let app = root["app"]?.string else { throw malformed }
-            return .unsuspend(app: app)
+            return .unsuspend(app: app, after: key)
         default: throw malformed
         }
     }

@@ -8,8 +8,11 @@ package struct StoreChange: Sendable, Hashable {
         case probe
         /// Commands and then ends to apply as one transaction; together from 1 to ``CommandBatch/commandsMax``.
         case apply([RegistrationCommand], ends: [StoredEnd])
-        /// A page of registrations to edit. It begins after the key; nil for the first page.
-        case edit(EditPage.Edit, after: Registration.Key?)
+        /// A page of registrations to encrypt with a data key, which must be the active data key of the worker. The
+        /// page begins after the key; nil for the first page.
+        case rekey(to: DataKeySummary, after: Registration.Key?)
+        /// A page of registrations to free from suspicions. The page begins after the key; nil for the first page.
+        case unsuspend(app: String, after: Registration.Key?)
     }
 
     /// Maximum size of a change as JSON, in bytes.

@@ -17,9 +17,9 @@ extension RegistrationsAccess {
         let environments = configuration.apps.map { app in
             (app.bundleID, [app.environment] + app.credentials.keys.filter { $0 != app.environment })
         }
-        let indexKey: String
+        let (indexKey, dataKey): (String, DataKeySummary)
         do throws(CryptoError) {
-            indexKey = try settings.keys.indexKeyFingerprint()
+            (indexKey, dataKey) = (try settings.keys.indexKeyFingerprint(), try settings.keys.activeDataKeySummary())
         } catch {
             throw ConfigurationError(
                 mistakes: [ConfigurationError.Mistake(path: configPath, position: nil, message: error.message)])
@@ -27,7 +27,7 @@ extension RegistrationsAccess {
         self.init(
             configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax, indexKey: indexKey,
             environments: Dictionary(environments) { first, _ in first },
-            writer: { [socket = configuration.admin.socketPath, indexKey] loop throws(StoreFault) in
+            writer: { [socket = configuration.admin.socketPath, indexKey, dataKey] loop throws(StoreFault) in
                 func writer(_ access: SQLiteFile.Access) throws(StoreFault) -> RegistrationWriter {
                     try RegistrationStore(
                         settings.store, password: { settings.password }, keys: settings.keys, access: access
@@ -37,8 +37,9 @@ extension RegistrationsAccess {
                     return try writer(changesStore ? .readWrite : .readOnly)
                 }
                 return SQLiteCommandWriter(
-                    path: path, indexKey: indexKey, direct: try writer(.readWrite), reading: try writer(.readOnly),
-                    on: loop, addresses: { WorkerAddress.all(named: socket.map { .socket($0) }) })
+                    path: path, indexKey: indexKey, dataKey: dataKey, direct: try writer(.readWrite),
+                    reading: try writer(.readOnly), on: loop,
+                    addresses: { WorkerAddress.all(named: socket.map { .socket($0) }) })
             })
     }
 

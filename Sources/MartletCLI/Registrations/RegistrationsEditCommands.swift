@@ -46,8 +46,9 @@ struct RegistrationsRekeyCommand: RegistrationsCommand {
         discussion: """
             First add and activate a data key with `registrations keys`, so that all workers have it. Then run this
             command. Workers may run meanwhile. Run it again after the last worker has reloaded: the old key encrypts no
-            registration if it prints `rekeyed 0`. The index key cannot be changed, since the store finds rows by its
-            hashes.
+            registration if it prints `rekeyed 0` and the exit code is 0. Beside a worker that uses a SQLite store, the
+            command fails until the worker encrypts with the active key of the command's key file. The index key cannot
+            be changed, since the store finds rows by its hashes.
 
             \(RegistrationsText.sqliteWriters) \(RegistrationsText.exitCodes)
             """,
@@ -91,9 +92,10 @@ private struct RegistrationsEdit {
         progress.end()
         if isJSON {
             Terminal.output.line(
-                #"{"event":"summary","\#(verb)":\#(work.editedCount),"unreadable":\#(work.unreadableCount)}"#)
+                #"{"event":"summary","\#(verb)":\#(work.editedCount),"unreadable":\#(work.unreadableCount),"#
+                    + #""complete":\#(end == .complete)}"#)
         } else {
-            Terminal.output.line("\(verb) \(work.editedCount)")
+            Terminal.output.line("\(verb) \(work.editedCount)" + (end == .complete ? "" : ", incomplete"))
         }
         if work.unreadableCount > 0 { RegistrationsText.printUnreadable(work.unreadableCount) }
         let code: ExitCode

@@ -30,6 +30,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
 
     private let path: String
     private let indexKey: String
+    private let dataKey: DataKeySummary
     private let loop: EventLoop
     private let direct: RegistrationWriter
     private let reading: RegistrationWriter
@@ -39,15 +40,16 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - indexKey: The fingerprint of the index key.
+    ///   - dataKey: The active data key of the command's key file.
     ///   - direct: A writer that opens the file for writing.
     ///   - reading: A writer that opens the file for reading.
     ///   - addresses: Returns the control sockets of the workers to ask. Called on another thread.
     init(
-        path: String, indexKey: String, direct: RegistrationWriter, reading: RegistrationWriter, on loop: EventLoop,
-        addresses: @escaping @Sendable () -> [WorkerAddress]
+        path: String, indexKey: String, dataKey: DataKeySummary, direct: RegistrationWriter,
+        reading: RegistrationWriter, on loop: EventLoop, addresses: @escaping @Sendable () -> [WorkerAddress]
     ) {
-        (self.path, self.indexKey, self.direct, self.reading) = (path, indexKey, direct, reading)
-        (self.loop, self.addresses) = (loop, addresses)
+        (self.path, self.indexKey, self.dataKey) = (path, indexKey, dataKey)
+        (self.direct, self.reading, self.loop, self.addresses) = (direct, reading, loop, addresses)
     }
 
     override func start(onChange: @escaping (StoreFault?) -> Void) {
@@ -102,7 +104,12 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     override func edit(_ page: EditPage) {
         guard case .worker(let worker) = state else { return direct.edit(page) }
         nonisolated(unsafe) let page = page
-        send(.edit(page.edit, after: page.after), to: worker) { response in
+        let work: StoreChange.Work =
+            switch page.edit {
+            case .rekey: .rekey(to: dataKey, after: page.after)
+            case .unsuspend(let app): .unsuspend(app: app, after: page.after)
+            }
+        send(work, to: worker) { response in
             switch response {
             case .edited(let edited):
                 page.completed(

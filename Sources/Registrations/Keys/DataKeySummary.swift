@@ -34,6 +34,16 @@ extension RegistrationKeys {
         return summaries
     }
 
+    /// The data key that encrypts.
+    ///
+    /// - Throws: `failed` if OpenSSL fails.
+    public func activeDataKeySummary() throws(CryptoError) -> DataKeySummary {
+        guard let active = try dataKeySummaries().first(where: \.isActive) else {
+            preconditionFailure("a key file has the key that it names as active")
+        }
+        return active
+    }
+
     /// Digits that differ if two key files have different index keys. They reveal nothing of the key.
     ///
     /// - Throws: `failed` if OpenSSL fails.

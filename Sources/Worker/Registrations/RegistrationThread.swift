@@ -80,8 +80,12 @@ final class RegistrationThread: @unchecked Sendable {
                         : .failed(StoreFault(.unreachable, status.reasons.last ?? "the store is not open yet")))
             case .apply(let commands, let ends):
                 consumer.apply(commands, ends: ends) { answer(StoreChangeResponse($0, StoreChangeResponse.applied)) }
-            case .edit(let edit, let key):
-                consumer.edit(edit, after: key) { answer(StoreChangeResponse($0, StoreChangeResponse.edited)) }
+            case .rekey(_, let key):
+                consumer.edit(.rekey, after: key) { answer(StoreChangeResponse($0, StoreChangeResponse.edited)) }
+            case .unsuspend(let app, let key):
+                consumer.edit(.unsuspend(app: app), after: key) {
+                    answer(StoreChangeResponse($0, StoreChangeResponse.edited))
+                }
             }
         }
     }

@@ -19,6 +19,12 @@ struct StoreControl {
 
     private static let wrongStore = "this worker does not use the store that the command changes"
 
+    /// Otherwise, the worker would find no row to encrypt, and the operator would remove the key of all rows.
+    private static func otherKey(_ activeKey: DataKeySummary, _ requested: DataKeySummary) -> String {
+        "the worker encrypts with data key \(activeKey.text), and the key file of the command has data key "
+            + "\(requested.text); reload the worker; if its log has configuration.refused, correct that mistake first"
+    }
+
     /// Performs a change.
     ///
     /// - Parameters:
@@ -29,9 +35,9 @@ struct StoreControl {
         guard let thread = group.registrations, let settings = group.configuration.registrations else {
             return answer(.error(404, Self.wrongStore))
         }
-        let indexKey: String
+        let (indexKey, activeKey): (String, DataKeySummary)
         do throws(CryptoError) {
-            indexKey = try settings.keys.indexKeyFingerprint()
+            (indexKey, activeKey) = (try settings.keys.indexKeyFingerprint(), try settings.keys.activeDataKeySummary())
         } catch {
             return answer(.error(500, error.message))
         }
@@ -42,6 +48,9 @@ struct StoreControl {
             return answer(.error(400, error.sentence))
         }
         guard settings.store == .sqlite(path: change.path) else { return answer(.error(404, Self.wrongStore)) }
+        if case .rekey(let dataKey, _) = change.work, dataKey != activeKey {
+            return answer(.error(409, Self.otherKey(activeKey, dataKey)))
+        }
         thread.perform(change.work) { [loop] response in
             loop.post { answer(.json(response.json)) }
         }

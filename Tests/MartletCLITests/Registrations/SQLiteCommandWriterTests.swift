@@ -13,6 +13,7 @@ import Testing
 /// The writer of commands beside a worker that uses the SQLite file.
 @Suite(.timeLimit(.minutes(2))) struct SQLiteCommandWriterTests {
     private static let indexKey = "0a0b0c0d"
+    private static let dataKey = DataKeySummary(id: 2, fingerprint: "9c41d0aa", isActive: true)
     private static let end = StoredEnd.mark(EndMark(key: UUIDValue(high: 1, low: 2), at: 3, isPermanent: true))
     private static let ended = CommandOutcome(reply: .ended, events: [])
 
@@ -39,6 +40,25 @@ import Testing
             let command = RegistrationCommand.erase(user: "ann", app: nil, at: 1)
             let fault = await #expect(throws: StoreFault.self) { try await session.apply([command], ends: [Self.end]) }
             #expect(fault?.code == .refused)
+            await session.close()
+        }
+    }
+
+    @Test func `A worker is asked to encrypt with the active data key of the command`() async throws {
+        try await onEpollLoop { loop in
+            let harness = try WorkerHarness(on: loop)
+            let worker = try harness.worker("1.sock") { _ in
+                .edited(EditedPage(last: nil, editedCount: 7, unreadableCount: 0))
+            }
+            defer { worker.close() }
+            let session = try await harness.session()
+            let edit = StoreEdit(.rekey, after: nil)
+            guard case .complete = await edit.run(in: session, isStopped: { false }) else {
+                Issue.record("incomplete")
+                return
+            }
+            #expect(edit.editedCount == 7)
+            #expect(harness.received == [.probe, .rekey(to: Self.dataKey, after: nil)])
             await session.close()
         }
     }
@@ -113,8 +133,8 @@ import Testing
         /// Opens a session whose file another process uses.
         func session() async throws -> StoreSession {
             let writer = SQLiteCommandWriter(
-                path: "/store.db", indexKey: SQLiteCommandWriterTests.indexKey, direct: FileWriter(Self.inUse),
-                reading: FileWriter(nil),
+                path: "/store.db", indexKey: SQLiteCommandWriterTests.indexKey,
+                dataKey: SQLiteCommandWriterTests.dataKey, direct: FileWriter(Self.inUse), reading: FileWriter(nil),
                 on: loop
             ) { [path = folder.path] in ControlSocket.paths(in: [path]).map { .socket($0) } }
             let session = StoreSession(writer, on: loop, devicesPerUserMax: 10)
