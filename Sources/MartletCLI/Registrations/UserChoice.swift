@@ -10,6 +10,7 @@ enum UserChoice: Equatable, Sendable {
     case file(String)
 
     private static let fileBytesMax = 1 << 20
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// - Parameter isRequired: whether the command needs a user.
     init(_ parsed: ParsedArguments, isRequired: Bool) throws(UsageError) {
@@ -47,11 +48,17 @@ enum UserChoice: Equatable, Sendable {
     }
 
     /// Returns the lines of a file without empty lines and duplicates; nil if the file is not UTF-8 or has no text.
+    ///
+    /// Compares bytes, as the store does. Strings with other bytes can be equal, and a user may contain the separator
+    /// U+2028.
     static func users(in bytes: [UInt8]) -> [String]? {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        var known: Set<String> = []
-        let users = text.split(whereSeparator: \.isNewline).map(String.init).filter { known.insert($0).inserted }
-        return users.isEmpty ? nil : users
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
+        let text = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(byteOrderMark.count) : bytes[...]
+        var known: Set<ArraySlice<UInt8>> = []
+        let users = text.split(separator: UInt8(ascii: "\n"))
+            .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+            .filter { !$0.isEmpty && known.insert($0).inserted }
+        return users.isEmpty ? nil : users.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -176,6 +176,18 @@ import Testing
         #expect(UserChoice.users(in: []) == nil && UserChoice.users(in: [0xFF]) == nil)
     }
 
+    /// Users are compared byte for byte. A byte order mark belongs to the file.
+    @Test(
+        arguments: [
+            ([0xEF, 0xBB, 0xBF] + Array("ann\n".utf8), ["ann"]), (Array("\r\n\nann".utf8), ["ann"]),
+            (Array("zo\u{EB}\nzoe\u{308}\nzo\u{EB}\n".utf8), ["zo\u{EB}", "zoe\u{308}"]),
+            (Array("a\u{2028}b\nc\u{85}d\ne\rf\n".utf8), ["a\u{2028}b", "c\u{85}d", "e\rf"]),
+            (Array("\u{301}g\r\n".utf8), ["\u{301}g"]),
+        ] as [([UInt8], [String])])
+    func `Users of a file are texts between line ends`(file: [UInt8], users: [String]) {
+        #expect(UserChoice.users(in: file)?.map { Array($0.utf8) } == users.map { Array($0.utf8) })
+    }
+
     private func parse<Expected: Command>(_ line: String, as type: Expected.Type) throws -> Expected {
         try Program.martlet.command(("registrations " + line).split(separator: " ").map(String.init))
     }
