@@ -1,6 +1,6 @@
 /// Quoting for a POSIX shell.
 public enum Shell {
-    public static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
+    public static func quoted(_ text: String) -> String { "'\(text.replacingScalars("'", with: #"'\''"#))'" }
 
     /// Returns a word, quoted only if a shell might change it.
     public static func word(_ text: String) -> String {
@@ -17,5 +17,7 @@ public enum Shell {
     }
 
     /// Returns a text as the last operand of a command, after `--` if the text looks like an option.
-    public static func operand(_ text: String) -> String { text.hasPrefix("-") ? "-- \(word(text))" : word(text) }
+    public static func operand(_ text: String) -> String {
+        text.utf8.first == UInt8(ascii: "-") ? "-- \(word(text))" : word(text)
+    }
 }

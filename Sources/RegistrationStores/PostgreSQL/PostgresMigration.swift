@@ -81,7 +81,8 @@ struct PostgresMigration {
 
     /// Returns the statement that gives a role the rights of a worker. The statement can be repeated.
     static func grants(to role: String) -> String {
-        let role = "\"\(role.replacing("\"", with: "\"\""))\""
+        // As scalars: `replacing` of a String would miss a quote with a combining mark.
+        let role = "\"\(String(role.unicodeScalars.replacing("\"".unicodeScalars, with: "\"\"".unicodeScalars)))\""
         return transaction(
             """
             GRANT USAGE ON SCHEMA martlet TO \(role);

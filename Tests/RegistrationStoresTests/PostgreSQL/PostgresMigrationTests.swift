@@ -45,6 +45,12 @@ import Testing
         }
     }
 
+    @Test func `The name of a role is quoted byte for byte`() {
+        let lines = PostgresMigrations.sql(workerRole: "a\"\u{301}b").utf8.split(separator: UInt8(ascii: "\n"))
+        let grant = "GRANT USAGE ON SCHEMA martlet TO \"a\"\"\u{301}b\";"
+        #expect(lines.contains { $0.elementsEqual(grant.utf8) })
+    }
+
     @Test func `A worker has no right to change the schema`() async throws {
         let fixture = try await PostgresFixture()
         for statement in [
