@@ -22,13 +22,18 @@ package enum FileReader {
         return bytes
     }
 
-    /// Opens a file and returns its descriptor. The caller closes the descriptor unless it is standard input.
+    /// Opens a file and returns its descriptor, whose reads block. The caller closes the descriptor unless it is
+    /// standard input.
+    ///
+    /// - Parameter awaitsWriter: whether the open of a named pipe waits for its writer. Otherwise, `poll` can wait.
     package static func open(
-        _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false
+        _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false, awaitsWriter: Bool = true
     ) throws(ReferenceResolver.ReadFailure) -> Int32 {
         if allowsStandardInput && path == "-" { return STDIN_FILENO }
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (refusesPipes ? O_NONBLOCK : 0))
+        let isBlocking = awaitsWriter && !refusesPipes
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (isBlocking ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw failure(errno) }
+        if !isBlocking { _ = fcntl(descriptor, F_SETFL, 0) }
         var status = stat()
         guard !refusesPipes || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)

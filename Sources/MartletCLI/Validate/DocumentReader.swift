@@ -18,9 +18,11 @@ struct DocumentReader: ~Copyable {
     /// The beginning of an incomplete line.
     private var partial: [UInt8] = []
 
-    init(_ path: String, bytesMax: Int) throws(ReferenceResolver.ReadFailure) {
+    /// - Parameter awaitsWriter: whether the open of a named pipe waits for its writer. false for `line(on:unless:)`,
+    ///   which waits itself.
+    init(_ path: String, bytesMax: Int, awaitsWriter: Bool = true) throws(ReferenceResolver.ReadFailure) {
         self.bytesMax = bytesMax
-        descriptor = try FileReader.open(path, allowsStandardInput: true)
+        descriptor = try FileReader.open(path, allowsStandardInput: true, awaitsWriter: awaitsWriter)
     }
 
     deinit {

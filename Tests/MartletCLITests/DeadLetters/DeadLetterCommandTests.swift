@@ -581,6 +581,34 @@ import Testing
         DeadLetterQueue.expect(try await dead.consume(2), are: [letters[1], letters[0]])
     }
 
+    /// A signal ends the wait for the writer of a named pipe.
+    @Test func `An import of a named pipe waits for its writer and can be interrupted`() async throws {
+        let dead = try await DeadLetterQueue("piped")
+        let directory = try TemporaryDirectory()
+        let fifo = directory.file("letters")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        let waiting = try await ChildProcess(dead.command(["import", fifo]))
+        try await Task.sleep(for: .seconds(2))
+        waiting.send(signal: SIGINT)
+        // Ends a command that hangs.
+        let limit = Task {
+            try await Task.sleep(for: .seconds(10))
+            waiting.send(signal: SIGKILL)
+        }
+        #expect(try await waiting.exit().status == .exited(130))
+        limit.cancel()
+
+        let letter = dead.letter(0)
+        let reading = try await ChildProcess(dead.command(["import", fifo]))
+        try await Task.sleep(for: .seconds(1))
+        let writer = open(fifo, O_WRONLY | O_CLOEXEC)
+        let line = MessageLine.text(of: letter.copy) + [0x0A]
+        #expect(write(writer, line, line.count) == line.count)
+        close(writer)
+        #expect(try await reading.exit().status == .exited(0))
+        DeadLetterQueue.expect(try await dead.consume(1), are: [letter])
+    }
+
     /// A slow pager does not end the connection or delay an interruption.
     @Test(arguments: [["export", "-"], ["show"], ["show", "--json"], ["redrive", "--all", "--json"]])
     func aSlowReaderDoesNotBlockTheLoop(_ words: [String]) async throws {

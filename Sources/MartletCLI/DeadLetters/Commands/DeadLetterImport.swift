@@ -90,7 +90,7 @@ actor DeadLetterImport {
         let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in
             do throws(ReferenceResolver.ReadFailure) {
-                var reader = try DocumentReader(path, bytesMax: MessageLine.bytesMax)
+                var reader = try DocumentReader(path, bytesMax: MessageLine.bytesMax, awaitsWriter: false)
                 var (number, window) = (0, PublishWindow())
                 while failure == nil, interruption.code == nil,
                     let line = try await reader.line(
