@@ -84,10 +84,23 @@ public final class SQLiteFile {
     private static func createIfMissing(_ path: String) throws(SQLiteError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         if descriptor >= 0 {
+            giveToOwnerOfFolder(descriptor, path)
             Glibc.close(descriptor)
         } else if errno != EEXIST || Glibc.access(path, R_OK | W_OK) != 0 {
             throw SQLiteError(cannotOpen: path, errno: errno)
         }
+    }
+
+    /// Gives a file that root has created to the owner of its folder. Otherwise, a command of root that precedes the
+    /// first start of the worker would create a database that the worker cannot open. SQLite gives its own files beside
+    /// the database the owner of the database.
+    static func giveToOwnerOfFolder(_ descriptor: Int32, _ path: String) {
+        guard geteuid() == 0 else { return }
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = end.map { String(decoding: path.utf8[...$0], as: UTF8.self) }
+        var status = stat()
+        // After a failure, root owns the file, as it owns other files that it creates.
+        if stat(folder ?? ".", &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
     }
 
     /// Prepares a statement, which is valid until the file is closed.

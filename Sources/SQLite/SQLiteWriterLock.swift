@@ -13,7 +13,12 @@ struct SQLiteWriterLock: ~Copyable {
     /// - Throws: ``SQLiteError`` of code `inUse` if another writer has the lock, or the error of opening the lock file.
     init(of path: String) throws(SQLiteError) {
         let name = SQLiteFile.lockPath(of: path)
-        let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, SQLiteFile.mode)
+        var descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, SQLiteFile.mode)
+        if descriptor >= 0 {
+            SQLiteFile.giveToOwnerOfFolder(descriptor, name)
+        } else {
+            descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, SQLiteFile.mode)
+        }
         guard descriptor >= 0 else { throw SQLiteError(cannotOpen: name, errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno

@@ -76,6 +76,24 @@ import Testing
         #expect(mode == "wal")
     }
 
+    /// Otherwise, a command of root would create a store that its worker cannot open.
+    @Test(.enabled(if: geteuid() == 0))
+    func `A file that root creates belongs to the owner of its folder`() throws {
+        try #require(chown(directory.path, 65534, 65533) == 0)
+        try write([1])
+        for suffix in ["", ".lock"] {
+            var status = stat()
+            #expect(stat(path + suffix, &status) == 0 && status.st_uid == 65534 && status.st_gid == 65533, "\(suffix)")
+        }
+        // A file that exists keeps its owner.
+        try #require(chown(path, 0, 0) == 0 && chown(path + ".lock", 0, 0) == 0)
+        try write([2])
+        for suffix in ["", ".lock"] {
+            var status = stat()
+            #expect(stat(path + suffix, &status) == 0 && status.st_uid == 0, "\(suffix)")
+        }
+    }
+
     @Test func aClosedFileContainsItsRows() throws {
         try write([1, 2])
         #expect(access(path + "-wal", F_OK) != 0)
