@@ -50,16 +50,8 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         isDryRun = parsed.has("dry-run")
         if resumes, file == "-" { throw UsageError("option --resume requires a file, not standard input") }
         if resumes, isDryRun { throw UsageError("options --resume and --dry-run are mutually exclusive") }
-        var time: Int64?
-        if let text = parsed.options["registered-at"] {
-            time = RegistrationTime.milliseconds(text)
-            guard time != nil else {
-                throw UsageError(
-                    "option --registered-at: expected UNIX milliseconds or a time such as 2026-11-29T17:00:00Z, got "
-                        + "'\(text)'")
-            }
-        }
-        options = RegistrationImport.Options(path: file, resumes: resumes, registeredAt: time)
+        options = RegistrationImport.Options(
+            path: file, resumes: resumes, registeredAt: try parsed.registrationTime("registered-at"))
         isJSON = parsed.has("json")
     }
 

@@ -21,8 +21,6 @@ enum CommandMember: String, CaseIterable {
     case reason
     case timestamp
 
-    /// The valid times in UNIX milliseconds. A time in seconds is below the range, one in microseconds above it.
-    private static let times: ClosedRange<Int64> = 1_000_000_000_000...9_999_999_999_999
     private static let appCharactersMax = 200
     static let reasonCharactersMax = 100
 
@@ -51,7 +49,7 @@ enum CommandMember: String, CaseIterable {
             }
         case .scope, .deviceID: Self.keyword(value) { Self.keyword($0, charactersMax: RegistrationLimits.nameBytesMax) }
         case .reason: Self.keyword(value) { Self.keyword($0, charactersMax: Self.reasonCharactersMax) }
-        case .registeredAt, .expiresAt, .timestamp: Self.keyword(value, Self.times)
+        case .registeredAt, .expiresAt, .timestamp: Self.keyword(value, RegistrationLimits.times)
         case .status: Self.keyword(value, 100...599)
         case .shared: value.bool == nil ? "type" : nil
         }

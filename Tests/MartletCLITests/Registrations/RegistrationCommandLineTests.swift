@@ -67,6 +67,15 @@ import Testing
             "import --config c --registered-at 1748736000 f",
             "option --registered-at: expected UNIX milliseconds or a time such as 2026-11-29T17:00:00Z, got '1748736000'"
         ),
+        (
+            "import --config c --registered-at 2000-01-01T00:00:00Z f",
+            "option --registered-at: expected a time from 2001-09-09T01:46:40Z to 2286-11-20T17:46:39Z, got "
+                + "'2000-01-01T00:00:00Z'"
+        ),
+        (
+            "register --app a --user b --device-token 0a --expires-at 0000000000001",
+            "option --expires-at: expected a time from 2001-09-09T01:46:40Z to 2286-11-20T17:46:39Z, got '0000000000001'"
+        ),
         ("unsuspend --config c", "option --app BUNDLE-ID is missing"),
         ("register --app a --user b", "option --device-token TOKEN is missing"),
         ("register --app a --device-token 0a", "option --user USER or --user-file FILE is missing"),

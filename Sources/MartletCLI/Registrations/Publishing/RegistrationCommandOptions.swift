@@ -2,7 +2,6 @@ import APNSProtocol
 import CommandKit
 import Crypto
 import JSON
-import RegistrationTools
 import Registrations
 
 /// The options of a command that publishes registration commands.
@@ -41,20 +40,11 @@ struct RegistrationCommandOptions: Equatable, Sendable {
             uniqueKeysWithValues: Self.textMembers.compactMap { member in
                 parsed.options[member.replacing("_", with: "-")].map { (member, $0) }
             })
-        registeredAt = try Self.time("registered-at", parsed)
-        expiresAt = try Self.time("expires-at", parsed)
+        registeredAt = try parsed.registrationTime("registered-at")
+        expiresAt = try parsed.registrationTime("expires-at")
         isShared = parsed.has("shared")
         timeoutSeconds = try parsed.integer("timeout", upTo: Self.timeoutSecondsMax) ?? Self.timeoutSecondsDefault
         isJSON = parsed.has("json")
-    }
-
-    private static func time(_ option: String, _ parsed: ParsedArguments) throws(UsageError) -> Int64? {
-        guard let text = parsed.options[option] else { return nil }
-        guard let time = RegistrationTime.milliseconds(text) else {
-            throw UsageError(
-                "option --\(option): expected UNIX milliseconds or a time such as 2026-11-29T17:00:00Z, got '\(text)'")
-        }
-        return time
     }
 
     /// Returns the body of the command for a user. A secret.
