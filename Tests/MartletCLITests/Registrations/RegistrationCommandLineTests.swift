@@ -1,11 +1,11 @@
 import CommandKit
 import Crypto
-import PostgreSQL
 import Registrations
 import TestKit
 import Testing
 
 @testable import MartletCLI
+@testable import PostgreSQL
 @testable import RegistrationTools
 
 /// The command lines of `martlet registrations`.
@@ -195,6 +195,13 @@ import Testing
         ] as [([UInt8], [String])])
     func `Users of a file are texts between line ends`(file: [UInt8], users: [String]) {
         #expect(UserChoice.users(in: file)?.map { Array($0.utf8) } == users.map { Array($0.utf8) })
+    }
+
+    @Test(arguments: ["word", "word\n", "word\r\n"])
+    func `A password file may end with a line end`(content: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("password", content)
+        #expect(try RegistrationsMigrateCommand.password(path).text == "word")
     }
 
     private func parse<Expected: Command>(_ line: String, as type: Expected.Type) throws -> Expected {
