@@ -118,7 +118,7 @@ import Testing
 
     @Test func withoutATerminalNothingIsCut() {
         var message = Self.dead
-        message.app = String(repeating: "a", count: 100)
+        message.app = String(repeating: "p", count: 100)
         message.failureCode = String(repeating: "c", count: 100)
         message.id = String(repeating: "i", count: 100)
         let line = WatchTable(width: nil, hasColors: false).line(message, nowUnixMilliseconds: 10_523)
@@ -174,6 +174,25 @@ import Testing
         let table = WatchTable(width: nil, hasColors: false).line(Self.dead, nowUnixMilliseconds: 0)
         #expect(!(try json(reveals: false) + table).contains(Self.token.prefix(9)))
         #expect(try json(reveals: true).components(of: Self.token) == 6)
+    }
+
+    /// A producer may use a device token as message-id.
+    @Test func `An id that may be a device token is shortened`() throws {
+        let dead = WatchedMessage(deadLetter: [], messageID: Self.token, headers: [:])
+        let result = WatchedMessage(
+            result: Array(
+                #"{"id":"\#(Self.token)","request_id":"\#(Self.token)","app":"\#(Self.token)","reason":"\#(Self.token)"}"#
+                    .utf8), messageID: nil)
+        let envelope = WatchedEnvelope(exchange: "push.dead", routingKey: "", body: [])
+        let table = WatchTable(width: nil, hasColors: false)
+        for message in [dead, result] {
+            let json = message.json(envelope, nowUnixMilliseconds: 0, revealsTokens: false)
+            let line = table.text(message, nowUnixMilliseconds: 0, revealsTokens: false)
+            #expect(!(json + line).contains(Self.token.prefix(9)))
+            let whole = message.json(envelope, nowUnixMilliseconds: 0, revealsTokens: true)
+            #expect(try JSONDocument(whole).root["id"]?.string == Self.token)
+            #expect(table.text(message, nowUnixMilliseconds: 0, revealsTokens: true).contains(Self.token))
+        }
     }
 
     @Test(arguments: [

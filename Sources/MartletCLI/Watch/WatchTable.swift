@@ -17,14 +17,21 @@ struct WatchTable {
 
     var header: String { Tint.heading.applied(to: layout.table.header, if: hasColors) }
 
-    func line(_ message: WatchedMessage, nowUnixMilliseconds: Int64) -> String {
-        let cells = layout.columns.map { Self.cell($0, message, nowUnixMilliseconds) ?? "-" }
+    /// Returns a row. Shortens a possible device token in the id and app, unless `revealsTokens` is set.
+    func line(_ message: WatchedMessage, nowUnixMilliseconds: Int64, revealsTokens: Bool = false) -> String {
+        let cells = layout.columns.map { column in
+            let cell = Self.cell(column, message, nowUnixMilliseconds) ?? "-"
+            return switch column {
+            case .id, .app: DeadLetterText.shown(cell, reveals: revealsTokens)
+            case .kind, .outcome, .status, .code, .token, .age: cell
+            }
+        }
         return message.tint.applied(to: layout.table.line(cells), if: hasColors)
     }
 
     /// Returns the line, followed by the failure as a sentence on a separate line, if any.
     func text(_ message: WatchedMessage, nowUnixMilliseconds: Int64, revealsTokens: Bool) -> String {
-        let line = line(message, nowUnixMilliseconds: nowUnixMilliseconds)
+        let line = line(message, nowUnixMilliseconds: nowUnixMilliseconds, revealsTokens: revealsTokens)
         guard let sentence = message.message, !sentence.isEmpty else { return line }
         return "\(line)\n        \(DeadLetterText.shown(sentence, reveals: revealsTokens).printable)"
     }
