@@ -1,3 +1,5 @@
+import APNSProtocol
+import Crypto
 import EventLoop
 import Registrations
 import TestKit
@@ -10,6 +12,8 @@ extension StoreCheck {
         StoreCheck("A batch whose data is refused changes nothing", withClient: refusedData),
         StoreCheck("A repeated batch changes nothing", withClient: repeated),
         StoreCheck("One name of many installations does not make batches grow", withClient: sharedDeviceName),
+        StoreCheck("Installations are compared byte for byte", withClient: installationForms),
+        StoreCheck("Apps are compared byte for byte", withClient: appForms),
         StoreCheck("Events remain until they are deleted", withClient: deletion),
     ]
 
@@ -94,6 +98,30 @@ extension StoreCheck {
         let rows = try await comparison.client.rows()
         #expect(rows.count == 600 && rows.count { $0.details != nil } == 1)
         #expect(rows.count { $0.deviceKey != nil } == 1 + RegistrationRules.endsPerDeviceMax)
+    }
+
+    private static func installationForms(_ comparison: inout StoreComparison) async throws {
+        // As Swift strings, the two forms of the letter are equal.
+        try await comparison.apply(.register("ann", "0a", at: 1, device: "\u{E9}"))
+        try await comparison.apply(.register("ann", "0a", at: 2, device: "e\u{301}"))
+        try await comparison.apply(.unregister("ann", device: "e\u{301}", at: 3))
+        #expect(comparison.model.reached == [])
+        try await comparison.expectEqualRows()
+    }
+
+    private static func appForms(_ comparison: inout StoreComparison) async throws {
+        let apps = ["caf\u{E9}", "cafe\u{301}"]
+        let tombstones = apps.enumerated().map { number, app in
+            Registration(
+                key: Registration.Key(token: UUIDValue(high: 0, low: UInt64(number + 1))), app: app,
+                environment: .production, kind: .device, registeredAt: 1, deviceKey: nil, state: .ended(at: 1))
+        }
+        try await comparison.restore(tombstones.map { .tombstone($0) })
+        for (app, tombstone) in zip(apps, tombstones) {
+            let rows = try await comparison.client.rows(.app(app))
+            #expect(rows.map(\.key) == [tombstone.key])
+            #expect(rows.map { Array($0.app.utf8) } == [Array(app.utf8)])
+        }
     }
 
     private static func deletion(_ comparison: inout StoreComparison) async throws {

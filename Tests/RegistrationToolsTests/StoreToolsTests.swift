@@ -99,6 +99,13 @@ import Testing
         #expect(groups.unreadableCount == 4)
     }
 
+    @Test func `Groups of apps are compared byte for byte`() {
+        var groups = RegistrationGroups(by: [.app])
+        // As Swift strings, the two forms of the letter are equal.
+        for app in ["cafe\u{301}", "caf\u{E9}", "cafe\u{301}"] { groups.add(Self.row(age: 0, app: app), now: Self.now) }
+        #expect(groups.sorted.map(\.count) == [2, 1])
+    }
+
     @Test func `An erasure reports each registration, and keeps older ones out`() async throws {
         try await onEpollLoop { loop in
             let (store, session) = try await Self.store(on: loop)
@@ -225,10 +232,12 @@ import Testing
         return rows
     }
 
-    private static func row(age days: Int64, suspicions: Int = 0) -> Registration {
+    private static func row(
+        age days: Int64, suspicions: Int = 0, app: String = "com.example.app"
+    ) -> Registration {
         let zero = Registration.Key.unshared
         return Registration(
-            key: Registration.Key(token: zero), app: "com.example.app", environment: .production, kind: .device,
+            key: Registration.Key(token: zero), app: app, environment: .production, kind: .device,
             registeredAt: now - days * 86_400_000, deviceKey: nil,
             state: .live(
                 Registration.Details(

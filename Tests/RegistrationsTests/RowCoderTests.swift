@@ -53,6 +53,24 @@ import Testing
         #expect(try coder.row(of: other, app: 1, replacing: (row, registration)).sealed != row.sealed)
     }
 
+    @Test func `A row gets a new ciphertext if a text of its identity has other bytes`() throws {
+        // As Swift strings, the composed and the decomposed form of a letter are equal.
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        for path in [\RegistrationIdentity.deviceID, \.scope] {
+            var (first, second) = (Self.registration(), Self.registration())
+            var details = try #require(first.details)
+            details.identity?[keyPath: path] = composed
+            first.state = .live(details)
+            details.identity?[keyPath: path] = decomposed
+            second.state = .live(details)
+            let row = try coder.row(of: first, app: 1, replacing: nil)
+            let replaced = try coder.row(of: second, app: 1, replacing: (row, first))
+            #expect(replaced.sealed != row.sealed)
+            let identity = coder.registration(of: replaced, app: RegistrationModel.app)?.details?.identity
+            #expect(identity?[keyPath: path].map { Array($0.utf8) } == Array(decomposed.utf8))
+        }
+    }
+
     @Test func `A ciphertext of another row is unreadable, and the row remains`() throws {
         var row = try coder.row(of: Self.registration(), app: 1, replacing: nil)
         row.sealed = try coder.row(of: Self.registration(token: 2), app: 1, replacing: nil).sealed

@@ -1,3 +1,4 @@
+import Registrations
 import SQLite
 
 /// The statements of the table `app`.
@@ -5,10 +6,14 @@ struct SQLiteAppStatements {
     /// The apps of a store and their numbers. Jobs do not share them, because a rollback may remove apps that a job has
     /// inserted.
     struct Apps {
-        fileprivate(set) var numbers: [String: Int] = [:]
-        fileprivate(set) var names: [Int: String] = [:]
+        private var numbers: [ByteText: Int] = [:]
+        private(set) var names: [Int: String] = [:]
 
-        fileprivate mutating func add(_ name: String, number: Int) { (numbers[name], names[number]) = (number, name) }
+        func number(of name: String) -> Int? { numbers[name.exact] }
+
+        fileprivate mutating func add(_ name: String, number: Int) {
+            (numbers[name.exact], names[number]) = (number, name)
+        }
     }
 
     private let select: SQLiteStatement
@@ -27,7 +32,7 @@ struct SQLiteAppStatements {
 
     /// Returns the number of an app. Inserts the app if it is new.
     func number(of name: String, in apps: inout Apps) throws(SQLiteError) -> Int {
-        if let number = apps.numbers[name] { return number }
+        if let number = apps.number(of: name) { return number }
         insert.bind(1, text: name)
         guard let number = try insert.firstRow({ row throws(SQLiteError) in try row.int(0) }) else {
             throw SQLiteError(.statement, "cannot number an app: the statement returned no row")

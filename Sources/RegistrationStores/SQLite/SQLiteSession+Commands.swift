@@ -32,7 +32,8 @@ extension SQLiteSession {
     ) throws(SQLiteError) -> [KeyedCommand] {
         // An erasure in all apps includes apps whose first row this batch stores. The names are sorted, so that every
         // store reports the events of an erasure in the same order.
-        let names = Set(apps.numbers.keys).union(commands.lazy.compactMap(\.app)).sorted()
+        let names = Set(apps.names.values.lazy.map(\.exact)).union(commands.lazy.compactMap { $0.app?.exact })
+            .sorted().map(\.text)
         return try Self.withCrypto { () throws(CryptoError) in
             try commands.map { command throws(CryptoError) in try index.keyed(command, apps: names) }
         }

@@ -44,10 +44,10 @@ extension SQLiteSession {
         switch filter {
         case .all: keys = try rows.keys(after: after, app: nil, countMax: rowsMax)
         case .app(let name):
-            guard let app = apps.numbers[name] else { return ([], nil) }
+            guard let app = apps.number(of: name) else { return ([], nil) }
             keys = try rows.keys(after: after, app: app, countMax: rowsMax)
         case .user(let user, let app):
-            let names = app.map { [$0] } ?? Array(apps.numbers.keys)
+            let names = app.map { [$0] } ?? Array(apps.names.values)
             keys = Array(try self.keys(ofUser: user, in: names, after: after).prefix(rowsMax))
         }
         return (try stored(keys, apps).map(\.registration), keys.count < rowsMax ? nil : keys.last)
@@ -89,7 +89,7 @@ extension SQLiteSession {
         switch edit {
         case .rekey: return try Self.withCrypto { () throws(CryptoError) in try coder.rekeyed(row) }
         case .unsuspend(let app):
-            guard row.suspicions > 0, row.app == apps.numbers[app] else { return nil }
+            guard row.suspicions > 0, row.app == apps.number(of: app) else { return nil }
             var row = row
             (row.suspicions, row.suspectSince) = (0, nil)
             return row

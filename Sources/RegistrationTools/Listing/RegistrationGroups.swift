@@ -23,7 +23,7 @@ package struct RegistrationGroups: Sendable {
     package private(set) var suspendedCount = 0
     /// The number of registrations that could not be decrypted. `count` and their groups include them.
     package private(set) var unreadableCount = 0
-    private var groups: [[String]: Group] = [:]
+    private var groups: [[ByteText]: Group] = [:]
 
     package init(by keys: [Key]) { self.keys = keys }
 
@@ -41,8 +41,9 @@ package struct RegistrationGroups: Sendable {
             case .age: Self.bucket(ofAge: now - registration.registeredAt)
             }
         }
+        let place = values.map(\.exact)
         let isSuspended = details.suspicion?.isSuspension ?? false
-        var group = groups[values] ?? Group(values: values)
+        var group = groups[place] ?? Group(values: values)
         group.count += 1
         count += 1
         if isSuspended {
@@ -50,14 +51,15 @@ package struct RegistrationGroups: Sendable {
             suspendedCount += 1
         }
         if details.identity == nil { unreadableCount += 1 }
-        groups[values] = group
+        groups[place] = group
     }
 
     /// The groups, the largest first. Groups of the same size are in the order of their values.
     package var sorted: [Group] {
-        groups.values.sorted { one, other in
-            one.count != other.count ? one.count > other.count : one.values.lexicographicallyPrecedes(other.values)
-        }
+        groups.sorted { one, other in
+            one.value.count != other.value.count
+                ? one.value.count > other.value.count : one.key.lexicographicallyPrecedes(other.key)
+        }.map(\.value)
     }
 
     static func bucket(ofAge milliseconds: Int64) -> String {

@@ -15,7 +15,7 @@ extension RegistrationEvent {
         json.member("kind", kind.rawValue)
         if let scope = identity.scope { json.member("scope", scope) }
         json.member("user", identity.user)
-        if case .moved(let newUser) = change { json.member("new_user", newUser) }
+        if let newUser = change.newUser { json.member("new_user", newUser) }
         if let deviceID = identity.deviceID { json.member("device_id", deviceID) }
         json.member("device_token", identity.token)
         json.member("registered_at", registeredAt)
@@ -26,14 +26,5 @@ extension RegistrationEvent {
         }
         json.endObject()
         return json.bytes
-    }
-}
-
-extension RegistrationEvent.Change {
-    fileprivate var refusal: APNSRefusal? {
-        switch self {
-        case .pruned(let refusal), .suspended(let refusal): refusal
-        case .moved, .replaced, .evicted, .expired, .erased: nil
-        }
     }
 }

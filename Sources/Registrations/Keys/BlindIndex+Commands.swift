@@ -52,8 +52,8 @@ extension BlindIndex {
 
     private func end(of user: String, inAll apps: [String], at: Int64) throws(CryptoError) -> KeyedCommand.UserEnd {
         var users: [UUIDValue] = []
-        var added: Set<String> = []
-        for app in apps where added.insert(app).inserted { users.append(try userKey(app: app, user: user)) }
+        var added: Set<ByteText> = []
+        for app in apps where added.insert(app.exact).inserted { users.append(try userKey(app: app, user: user)) }
         return KeyedCommand.UserEnd(
             users: users, mark: EndMark(key: try markKey(userInAllApps: user), at: at, isPermanent: true),
             deviceID: nil, isErasure: true)

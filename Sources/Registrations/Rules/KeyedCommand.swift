@@ -41,6 +41,18 @@ public enum KeyedCommand: Sendable, Hashable {
         public init(users: [UUIDValue], mark: EndMark, deviceID: String?, isErasure: Bool) {
             (self.users, self.mark, self.deviceID, self.isErasure) = (users, mark, deviceID, isErasure)
         }
+
+        public static func == (left: Self, right: Self) -> Bool {
+            left.users == right.users && left.mark == right.mark && left.deviceID?.exact == right.deviceID?.exact
+                && left.isErasure == right.isErasure
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(users)
+            hasher.combine(mark)
+            hasher.combine(deviceID?.exact)
+            hasher.combine(isErasure)
+        }
     }
 }
 

@@ -117,4 +117,16 @@ public struct RegistrationIdentity: Sendable, Hashable {
     public init(token: String, user: String, deviceID: String? = nil, scope: String? = nil) {
         (self.token, self.user, self.deviceID, self.scope) = (token, user, deviceID, scope)
     }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.token.exact == right.token.exact && left.user.exact == right.user.exact
+            && left.deviceID?.exact == right.deviceID?.exact && left.scope?.exact == right.scope?.exact
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(token.exact)
+        hasher.combine(user.exact)
+        hasher.combine(deviceID?.exact)
+        hasher.combine(scope?.exact)
+    }
 }

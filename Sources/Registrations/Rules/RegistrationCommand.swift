@@ -40,6 +40,36 @@ public enum RegistrationCommand: Sendable, Hashable {
         case .erase(_, let app, _): app
         }
     }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.register(let one), .register(let other)): one == other
+        case (.unregister(let one, let at), .unregister(let other, let otherAt)): one == other && at == otherAt
+        case (.erase(let user, let app, let at), .erase(let otherUser, let otherApp, let otherAt)):
+            user.exact == otherUser.exact && app?.exact == otherApp?.exact && at == otherAt
+        case (.prune(let one, let refusal), .prune(let other, let otherRefusal)),
+            (.suspect(let one, let refusal), .suspect(let other, let otherRefusal)):
+            one == other && refusal == otherRefusal
+        case (.register, _), (.unregister, _), (.erase, _), (.prune, _), (.suspect, _): false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(word)
+        switch self {
+        case .register(let registration): hasher.combine(registration)
+        case .unregister(let target, let at):
+            hasher.combine(target)
+            hasher.combine(at)
+        case .erase(let user, let app, let at):
+            hasher.combine(user.exact)
+            hasher.combine(app?.exact)
+            hasher.combine(at)
+        case .prune(let address, let refusal), .suspect(let address, let refusal):
+            hasher.combine(address)
+            hasher.combine(refusal)
+        }
+    }
 }
 
 /// The content of a `register` command.
@@ -65,6 +95,20 @@ public struct NewRegistration: Sendable, Hashable {
         (self.registeredAt, self.isShared) = (registeredAt, isShared)
         self.expiresAt = expiresAt ?? address.kind.lifetimeMilliseconds.map { registeredAt + $0 }
     }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.address == right.address && left.user.exact == right.user.exact
+            && left.deviceID?.exact == right.deviceID?.exact && left.platform == right.platform
+            && left.registeredAt == right.registeredAt && left.expiresAt == right.expiresAt
+            && left.isShared == right.isShared
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(address)
+        hasher.combine(user.exact)
+        hasher.combine(deviceID?.exact)
+        hasher.combine(registeredAt)
+    }
 }
 
 /// The registrations that an `unregister` command ends.
@@ -74,6 +118,30 @@ public enum UnregisterTarget: Sendable, Hashable {
     case device(app: String, user: String, deviceID: String)
     /// All registrations of the user in the app.
     case user(app: String, user: String)
+
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.token(let one), .token(let other)): one == other
+        case (.device(let app, let user, let deviceID), .device(let otherApp, let otherUser, let otherDeviceID)):
+            app.exact == otherApp.exact && user.exact == otherUser.exact && deviceID.exact == otherDeviceID.exact
+        case (.user(let app, let user), .user(let otherApp, let otherUser)):
+            app.exact == otherApp.exact && user.exact == otherUser.exact
+        case (.token, _), (.device, _), (.user, _): false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .token(let address): hasher.combine(address)
+        case .device(let app, let user, let deviceID):
+            hasher.combine(app.exact)
+            hasher.combine(user.exact)
+            hasher.combine(deviceID.exact)
+        case .user(let app, let user):
+            hasher.combine(app.exact)
+            hasher.combine(user.exact)
+        }
+    }
 }
 
 /// A response by which APNs refuses a token.

@@ -29,6 +29,29 @@ public struct RegistrationEvent: Sendable, Hashable {
             case .erased: "erased"
             }
         }
+
+        /// The response of APNs that caused the change; nil if another cause did.
+        var refusal: APNSRefusal? {
+            switch self {
+            case .pruned(let refusal), .suspended(let refusal): refusal
+            case .moved, .replaced, .evicted, .expired, .erased: nil
+            }
+        }
+
+        /// The new user of a token that moved.
+        var newUser: String? {
+            if case .moved(let newUser) = self { newUser } else { nil }
+        }
+
+        public static func == (left: Self, right: Self) -> Bool {
+            left.word == right.word && left.newUser?.exact == right.newUser?.exact && left.refusal == right.refusal
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(word)
+            hasher.combine(newUser?.exact)
+            hasher.combine(refusal)
+        }
     }
 
     public var change: Change

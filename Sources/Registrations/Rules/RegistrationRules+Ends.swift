@@ -30,7 +30,7 @@ extension RegistrationRules {
     /// Ends the registrations of a user that are not newer than the mark. Keeps the mark for those that arrive later.
     func endUser(_ end: KeyedCommand.UserEnd, in table: inout RegistrationTable) -> Outcome {
         let rows = end.users.flatMap { table.rows(ofUser: $0) }.filter { row in
-            end.deviceID.map { row.details?.identity?.deviceID?.utf8.elementsEqual($0.utf8) ?? false } ?? true
+            end.deviceID.map { row.details?.identity?.deviceID?.exact == $0.exact } ?? true
         }
         var events: [RegistrationEvent] = []
         var endedCount = 0

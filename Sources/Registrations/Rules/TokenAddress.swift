@@ -16,4 +16,17 @@ public struct TokenAddress: Sendable, Hashable {
         (self.app, self.environment, self.kind, self.scope) = (app, environment, kind, scope)
         self.token = token.lowercased()
     }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.app.exact == right.app.exact && left.environment == right.environment && left.kind == right.kind
+            && left.scope?.exact == right.scope?.exact && left.token.exact == right.token.exact
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(app.exact)
+        hasher.combine(environment)
+        hasher.combine(kind)
+        hasher.combine(scope?.exact)
+        hasher.combine(token.exact)
+    }
 }

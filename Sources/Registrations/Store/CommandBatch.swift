@@ -13,7 +13,9 @@ open class CommandBatch {
     }
 
     /// The bundle IDs of the commands and ends, without duplicates.
-    public var apps: Set<String> { Set(commands.compactMap(\.app)).union(ends.compactMap(\.app)) }
+    public var apps: Set<ByteText> {
+        Set(commands.lazy.compactMap { $0.app?.exact }).union(ends.lazy.compactMap { $0.app?.exact })
+    }
 
     /// Receives the outcomes of the commands and then of the ends, in their orders, after the changes are committed.
     open func completed(_ outcomes: [CommandOutcome]) { fatalError("completed must be overridden") }

@@ -20,6 +20,21 @@ public struct DeviceQuery: Sendable, Hashable {
         (self.app, self.environment, self.kind, self.scope) = (app, environment, kind, scope)
         (self.user, self.tokenKey) = (user, tokenKey)
     }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.app.exact == right.app.exact && left.environment == right.environment && left.kind == right.kind
+            && left.scope?.exact == right.scope?.exact && left.user.exact == right.user.exact
+            && left.tokenKey == right.tokenKey
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(app.exact)
+        hasher.combine(environment)
+        hasher.combine(kind)
+        hasher.combine(scope?.exact)
+        hasher.combine(user.exact)
+        hasher.combine(tokenKey)
+    }
 }
 
 /// A device that a query found.

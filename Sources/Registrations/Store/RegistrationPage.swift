@@ -1,6 +1,6 @@
 /// A page of registrations. It includes tombstones, unless the filter names a user.
 open class RegistrationPage {
-    public enum Filter: Sendable, Hashable {
+    public enum Filter: Sendable {
         case all
         case app(String)
         /// The live registrations of a user in one app or, if `app` is nil, in all apps of the store.
@@ -35,6 +35,18 @@ open class EditPage {
         case rekey
         /// Removes the suspicions from the rows of an app.
         case unsuspend(app: String)
+
+        public static func == (left: Self, right: Self) -> Bool {
+            switch (left, right) {
+            case (.rekey, .rekey): true
+            case (.unsuspend(let app), .unsuspend(let other)): app.exact == other.exact
+            case (.rekey, _), (.unsuspend, _): false
+            }
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            if case .unsuspend(let app) = self { hasher.combine(app.exact) }
+        }
     }
 
     public let edit: Edit

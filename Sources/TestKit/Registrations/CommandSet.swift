@@ -47,7 +47,7 @@ public struct CommandSet {
         return registrations.contains { first in
             registrations.contains { second in
                 first.address == second.address && first.registeredAt == second.registeredAt
-                    && first.user != second.user && hasOtherEnd(first, second, among: registrations)
+                    && first.user.exact != second.user.exact && hasOtherEnd(first, second, among: registrations)
             }
         }
     }
@@ -59,14 +59,15 @@ public struct CommandSet {
         let endsUser = commands.contains { command in
             switch command {
             case .unregister(.user(_, let user), _), .unregister(.device(_, let user, _), _), .erase(let user, _, _):
-                pair.contains { $0.user == user }
+                pair.contains { $0.user.exact == user.exact }
             case .register, .unregister(.token, _), .prune, .suspect: false
             }
         }
         return endsUser || pair.contains { $0.expiresAt != nil }
             || registrations.contains { other in
                 (other.address == first.address && other.isShared)
-                    || (other.address != first.address && other.deviceID == first.deviceID && other.deviceID != nil)
+                    || (other.address != first.address && other.deviceID?.exact == first.deviceID?.exact
+                        && other.deviceID != nil)
             }
     }
 }

@@ -19,7 +19,7 @@ package final class SimulatedStore {
     /// While it is set, all work except lookups fails, as with a full disk or a standby that refuses writes.
     package var changeFault: StoreFault?
     /// The faults of queries for single users.
-    package var faultsOfUsers: [String: StoreFault] = [:]
+    package var faultsOfUsers: [ByteText: StoreFault] = [:]
     /// The time from a call until the store performs its work.
     package var latency = Duration.zero
     /// The time from the work of the store until the answer arrives. A connection that is lost meanwhile loses the
@@ -40,7 +40,7 @@ package final class SimulatedStore {
     /// The number of lookups during which the store had no fault.
     package private(set) var lookupCount = 0
     private let index: BlindIndex
-    private var apps: Set<String> = []
+    private var apps: Set<ByteText> = []
     private var observers: [(StoreFault?) -> Void] = []
     /// The number of times that the store has lost all connections.
     private var losses = 0
@@ -138,10 +138,10 @@ package final class SimulatedStore {
     ) throws(CryptoError) -> [CommandOutcome] {
         var keyed: [KeyedCommand] = []
         for command in commands {
-            if let app = command.app { apps.insert(app) }
-            keyed.append(try index.keyed(command, apps: apps.sorted()))
+            if let app = command.app { apps.insert(app.exact) }
+            keyed.append(try index.keyed(command, apps: apps.sorted().map(\.text)))
         }
-        apps.formUnion(ends.compactMap(\.app))
+        apps.formUnion(ends.compactMap { $0.app?.exact })
         keyed += ends.map { .restore($0) }
         let change = rules.apply(keyed, toStoreOf: rows, marks: marks)
         store(change)
@@ -194,14 +194,14 @@ package final class SimulatedStore {
         var users: Set<UUIDValue>?
         if case .user(let user, let app) = page.filter {
             var keys: Set<UUIDValue> = []
-            for app in app.map({ [$0] }) ?? apps.sorted() { keys.insert(try index.userKey(app: app, user: user)) }
+            for app in app.map({ [$0] }) ?? apps.map(\.text) { keys.insert(try index.userKey(app: app, user: user)) }
             users = keys
         }
         let found = rows.values.filter { row in
             guard page.after.map({ row.key > $0 }) ?? true else { return false }
             return switch page.filter {
             case .all: true
-            case .app(let app): row.app == app
+            case .app(let app): row.app.exact == app.exact
             case .user: row.details.map { users?.contains($0.userKey) ?? false } ?? false
             }
         }
@@ -215,7 +215,9 @@ package final class SimulatedStore {
             .sorted { $0.key < $1.key }.prefix(page.rowsMax)
         var editedCount = 0
         for row in found {
-            guard case .unsuspend(let app) = page.edit, row.app == app, row.details?.suspicion != nil else { continue }
+            guard case .unsuspend(let app) = page.edit, row.app.exact == app.exact, row.details?.suspicion != nil else {
+                continue
+            }
             rows[row.key] = row.withoutSuspicion
             editedCount += 1
         }
@@ -243,7 +245,7 @@ private final class Reader: RegistrationReader {
             store.countLookup()
             var devices: [[FoundDevice]] = []
             for (index, query) in lookup.queries.enumerated() {
-                let fault = store.faultsOfUsers[query.user]
+                let fault = store.faultsOfUsers[query.user.exact]
                 if let fault { lookup.fail(query: index, fault) }
                 devices.append(fault == nil ? try store.devices(of: query) : [])
             }
