@@ -69,6 +69,17 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         if hasEnded { ended() }
     }
 
+    /// Whether the queue refuses jobs for ever, because the file is closed or could not be opened. True before the
+    /// jobs that have not run are handed back. Callable from any thread.
+    var hasEnded: Bool {
+        lock.withLock {
+            switch state {
+            case .ended: true
+            case .opening, .open, .closing: false
+            }
+        }
+    }
+
     // MARK: The thread of the file
 
     /// Records that the file is open. Has no effect if the thread must stop.

@@ -72,6 +72,10 @@ public final class SQLiteThread<Statements>: Sendable {
         queue.close { loop.post(closed) }
     }
 
+    /// Whether the file is closed or could not be opened. True before the jobs that wait complete. A job also fails if
+    /// its transaction does, and the thread then continues. Callable from any thread.
+    public var hasEnded: Bool { queue.hasEnded }
+
     private func runJobs(on file: SQLiteFile, _ statements: Statements) {
         queue.opened(file)
         var batch: [SQLiteJob<Statements>] = []

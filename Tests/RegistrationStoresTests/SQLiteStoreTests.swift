@@ -68,6 +68,74 @@ import Testing
         }
     }
 
+    /// A new configuration starts a second writer and second readers of one store.
+    @Test(arguments: [true, false])
+    func `A client that starts while the file is away continues once it is back`(isReplaced: Bool) async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let away = fixture.path + ".away"
+            let replacement = StoreClient(
+                SQLiteStore(path: fixture.path + ".other", keys: try .sample()), on: loop)
+            try await replacement.start()
+            _ = try await replacement.apply([.register("ann", "0b", at: 1)], rules: Self.rules)
+            await replacement.close()
+            let store = SQLiteStore(path: fixture.path, keys: try .sample())
+            let first = StoreClient(store, on: loop)
+            try await first.start()
+            _ = try await first.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
+            try #require(rename(fixture.path, away) == 0)
+            if isReplaced { try #require(rename(fixture.path + ".other", fixture.path) == 0) }
+            let second = StoreClient(store, on: loop)
+            let (reader, writer) = (ReadinessLog(), ReadinessLog())
+            second.reader.start { reader.changed($0) }
+            second.writer.start { writer.changed($0) }
+            try await loop.wait { reader.hasReported && writer.hasReported }
+            // Longer than the delay before a link opens the file again.
+            await loop.sleep(for: .seconds(1))
+            let lookup = await #expect(throws: StoreFault.self) { try await second.lookUp([Self.query]) }
+            let change = await #expect(throws: StoreFault.self) {
+                try await second.apply([.register("ann", "0c", at: 2)], rules: Self.rules)
+            }
+            #expect([lookup, change].map { $0?.errorClass } == ["moved", "moved"])
+            await first.close()
+            try #require(rename(away, fixture.path) == 0)
+            try await loop.wait { reader.isReady && writer.isReady }
+            _ = try await second.apply([.register("ann", "0c", at: 2)], rules: Self.rules)
+            #expect(try await second.lookUp([Self.query])[0].map(\.token).sorted() == ["0a", "0c"])
+            await second.close()
+            // The file and its lock are free.
+            let third = try fixture.open(.sample(), on: loop)
+            try await third.start()
+            await third.close()
+        }
+    }
+
+    @Test func `A writer that starts while another connection writes continues afterward`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let earlier = try fixture.open(.sample(), on: loop)
+            try await earlier.start()
+            await earlier.close()
+            // An operator's tool takes no lock of writers.
+            let tool = try SQLiteFile.open(fixture.path, .readWrite, schema: SQLiteFixture.schema)
+            try #require(unlink(SQLiteFile.lockPath(of: fixture.path)) == 0)
+            try tool.execute("BEGIN IMMEDIATE")
+            let client = try fixture.open(.sample(), on: loop)
+            let log = ReadinessLog()
+            client.writer.start { log.changed($0) }
+            try await loop.wait { log.hasReported }
+            await loop.sleep(for: .seconds(1))
+            let fault = await #expect(throws: StoreFault.self) { try await client.apply([], rules: Self.rules) }
+            #expect(fault?.errorClass == "busy")
+            try tool.execute("COMMIT")
+            tool.close()
+            try await loop.wait { log.isReady }
+            let outcomes = try await client.apply([.register("ann", "0a", at: 1)], rules: Self.rules)
+            #expect(outcomes.map(\.reply) == [.stored])
+            await client.close()
+        }
+    }
+
     @Test func `Another process learns which process uses the file`() async throws {
         let fixture = fixture
         try await onEpollLoop { loop in
@@ -253,6 +321,7 @@ import Testing
 final class ReadinessLog {
     private(set) var isReady = false
     private(set) var fault: StoreFault?
+    var hasReported: Bool { isReady || fault != nil }
 
     func changed(_ fault: StoreFault?) { (isReady, self.fault) = (fault == nil, fault) }
 }

@@ -21,7 +21,7 @@ class SQLiteStoreJob: SQLiteJob<SQLiteSession>, @unchecked Sendable {
     }
 }
 
-/// Reports to a link whether the file is open.
+/// Reports to a link that the thread has opened the file, or why the job failed.
 final class SQLiteOpenJob: SQLiteStoreJob, @unchecked Sendable {
     override func run(_ session: SQLiteSession) throws(SQLiteError) {}
 

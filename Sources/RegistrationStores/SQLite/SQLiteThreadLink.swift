@@ -14,7 +14,7 @@ final class SQLiteThreadLink {
         case idle
         /// Jobs wait for the file. Next: `open`, `waiting` or `closed`.
         case opening(Thread)
-        /// Jobs run. Errors of jobs do not close the file. Next: `closed`.
+        /// Jobs run. Errors of jobs and of their transactions do not close the file. Next: `closed`.
         case open(Thread)
         /// The last attempt to open the file failed. Next: `opening`, `waiting` or `closed`.
         case waiting(TimerToken, StoreFault)
@@ -86,13 +86,15 @@ final class SQLiteThreadLink {
         if jobCount == 0 { whenDrained.resume(returning: ()) }
     }
 
-    /// Receives the outcome of an attempt to open the file; nil if the file is open.
+    /// Receives the outcome of the first job; nil if the job succeeded.
     func opened(_ fault: StoreFault?) {
         guard case .opening(let thread) = state else { return }
-        if let fault {
+        if let fault, thread.hasEnded {
             shared.forget(thread)
             wait(after: fault)
         } else {
+            // The file is open even if the transaction of the job failed, for example because the file has moved. The
+            // next jobs report such a fault, and continue once its cause is gone.
             state = .open(thread)
             onChange?(nil)
         }
