@@ -136,6 +136,24 @@ import Testing
         }
     }
 
+    @Test func `Only an app that gets a row gets a number`() async throws {
+        let fixture = fixture
+        try await onEpollLoop { loop in
+            let client = try fixture.open(.sample(), on: loop)
+            try await client.start()
+            _ = try await client.apply(
+                [.erase("ann", app: "com.example.unknown", at: 1), .register("ann", "0a", at: 2)], rules: Self.rules)
+            await client.close()
+        }
+        var apps: [String] = []
+        try fixture.withFile { file throws(SQLiteError) in
+            try file.prepare("SELECT bundle_id FROM app").forEachRow { row throws(SQLiteError) in
+                apps.append(try row.text(0))
+            }
+        }
+        #expect(apps == [RegistrationModel.app])
+    }
+
     @Test func `Another process learns which process uses the file`() async throws {
         let fixture = fixture
         try await onEpollLoop { loop in

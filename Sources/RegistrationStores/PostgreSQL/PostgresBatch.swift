@@ -19,7 +19,7 @@ final class PostgresBatch: PostgresOperation {
     }
 
     override var newApps: [String] {
-        batch.apps.filter { context.apps.number(of: $0.text) == nil }.sorted().map(\.text)
+        batch.appsOfNewRows.filter { context.apps.number(of: $0.text) == nil }.sorted().map(\.text)
     }
 
     override func addReads(to transaction: PostgresTransaction) throws(CryptoError) {

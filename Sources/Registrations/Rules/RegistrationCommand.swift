@@ -41,6 +41,15 @@ public enum RegistrationCommand: Sendable, Hashable {
         }
     }
 
+    /// The bundle ID of the row that the command may insert; nil if the command inserts no row. An erasure may name any
+    /// number of unknown apps, so that a store must not keep its app.
+    public var appOfNewRow: String? {
+        switch self {
+        case .register, .unregister(.token, _), .prune: app
+        case .unregister(.device, _), .unregister(.user, _), .erase, .suspect: nil
+        }
+    }
+
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.register(let one), .register(let other)): one == other

@@ -12,9 +12,9 @@ open class CommandBatch {
         (self.commands, self.ends, self.rules) = (commands, ends, rules)
     }
 
-    /// The bundle IDs of the commands and ends, without duplicates.
-    public var apps: Set<ByteText> {
-        Set(commands.lazy.compactMap { $0.app?.exact }).union(ends.lazy.compactMap { $0.app?.exact })
+    /// The bundle IDs of the rows that the batch may insert.
+    public var appsOfNewRows: Set<ByteText> {
+        Set(commands.lazy.compactMap { $0.appOfNewRow?.exact }).union(ends.lazy.compactMap { $0.app?.exact })
     }
 
     /// Receives the outcomes of the commands and then of the ends, in their orders, after the changes are committed.

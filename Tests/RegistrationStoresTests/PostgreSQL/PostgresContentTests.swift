@@ -40,6 +40,25 @@ import Testing
         for pattern in patterns { #expect(try await findings(pattern) == ["f"]) }
     }
 
+    @Test func `Only an app that gets a row gets a number`() async throws {
+        let fixture = try await PostgresFixture()
+        try await fixture.withClient { recorded in
+            try await recorded.waitUntilReady()
+            // The last number of the table: the app of a row could not get another one.
+            try await fixture.sql("INSERT INTO martlet.app VALUES (32767, 'com.example.last')")
+            let address = TokenAddress(
+                app: "com.example.unknown", environment: .production, kind: .device, scope: nil, token: "0a")
+            let outcomes = try await recorded.client.apply(
+                [
+                    .erase("ann", app: address.app, at: 1), .unregister(.user(app: address.app, user: "ann"), at: 1),
+                    .unregister(.device(app: address.app, user: "ann", deviceID: "phone"), at: 1),
+                    .suspect(address, APNSRefusal(status: 400, reason: "BadDeviceToken", timestamp: 1)),
+                ], rules: .test)
+            #expect(outcomes.map(\.reply) == [.notFound, .unchanged, .notFound, .notFound])
+            #expect(try await fixture.sql("SELECT count(*) FROM martlet.app") == ["1"])
+        }
+    }
+
     @Test func `Pages of a rare app search a table in bounded statements`() async throws {
         let fixture = try await PostgresFixture()
         try await fixture.withClient { recorded in
