@@ -106,6 +106,19 @@ import Testing
         #expect(groups.sorted.map(\.count) == [2, 1])
     }
 
+    @Test func `A registration with an extreme time is counted and exported`() {
+        var groups = RegistrationGroups(by: [.age])
+        for time in [Int64.min, .max] {
+            var row = Self.row(age: 0)
+            row.registeredAt = time
+            groups.add(row, now: Self.now)
+        }
+        #expect(groups.sorted.map(\.values) == [["< 7 d"], [">= 365 d"]])
+        let address = TokenAddress(
+            app: "com.example.app", environment: .sandbox, kind: .liveactivity, scope: "race", token: "0a")
+        #expect(NewRegistration(address: address, user: "ann", registeredAt: .max).expiresAt == .max)
+    }
+
     @Test func `An erasure reports each registration, and keeps older ones out`() async throws {
         try await onEpollLoop { loop in
             let (store, session) = try await Self.store(on: loop)

@@ -55,6 +55,19 @@ import Testing
                 == Suspicion(count: 1, since: RegistrationModel.start + 1 + 2 * Self.day))
     }
 
+    @Test func `A suspicion with an extreme time counts, or is newer than the refusal`() throws {
+        for (since, reply) in [(Int64.min, RegistrationReply.stored), (.max, .unchanged)] {
+            var store = try RegistrationModel()
+            try store.apply(.register("ann", "0a", at: 1))
+            var row = try #require(store.rows.values.first)
+            var details = try #require(row.details)
+            details.suspicion = Suspicion(count: 1, since: since)
+            row.state = .live(details)
+            store.rows[row.key] = row
+            #expect(try store.apply(.suspect("0a", at: 2)).reply == reply)
+        }
+    }
+
     @Test func `Suspicions count for each user of a shared token`() throws {
         var store = try RegistrationModel()
         try store.apply(.register("ann", "0a", at: 1, shared: true))

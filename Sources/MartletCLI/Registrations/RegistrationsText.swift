@@ -42,7 +42,7 @@ enum RegistrationsText {
                 registration.app, registration.environment.rawValue, registration.kind.rawValue,
                 identity?.scope ?? "-", identity.map { shown($0.token, reveals: reveals) } ?? "-",
                 identity?.deviceID ?? "-", registration.details?.platform?.rawValue ?? "-",
-                WatchTable.duration(max(0, now - registration.registeredAt)), registration.stateWord(now: now),
+                WatchTable.duration(max(0, registration.ageMilliseconds(at: now))), registration.stateWord(now: now),
             ]
         }
         let table = FittedTable(titles: titles, fitting: rows, width: width, economies)

@@ -38,7 +38,7 @@ package struct RegistrationGroups: Sendable {
             case .environment: registration.environment.rawValue
             case .kind: registration.kind.rawValue
             case .platform: details.platform?.rawValue ?? "-"
-            case .age: Self.bucket(ofAge: now - registration.registeredAt)
+            case .age: Self.bucket(ofAge: registration.ageMilliseconds(at: now))
             }
         }
         let place = values.map(\.exact)

@@ -89,6 +89,15 @@ public struct Registration: Sendable, Hashable {
         case .ended(let at): at
         }
     }
+
+    /// Returns the time since the registration in milliseconds. It is negative if the clock of the producer was ahead.
+    ///
+    /// - Parameter now: UNIX milliseconds.
+    public func ageMilliseconds(at now: Int64) -> Int64 {
+        // The time of a row may have any value.
+        let (age, isOverflow) = now.subtractingReportingOverflow(registeredAt)
+        return isOverflow ? .max : age
+    }
 }
 
 /// The count of APNs' refusals that may mean that a token is wrong.

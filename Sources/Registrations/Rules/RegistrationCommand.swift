@@ -102,7 +102,13 @@ public struct NewRegistration: Sendable, Hashable {
     ) {
         (self.address, self.user, self.deviceID, self.platform) = (address, user, deviceID, platform)
         (self.registeredAt, self.isShared) = (registeredAt, isShared)
-        self.expiresAt = expiresAt ?? address.kind.lifetimeMilliseconds.map { registeredAt + $0 }
+        self.expiresAt =
+            expiresAt
+            ?? address.kind.lifetimeMilliseconds.map { lifetime in
+                // The time of a row may have any value.
+                let (end, isOverflow) = registeredAt.addingReportingOverflow(lifetime)
+                return isOverflow ? .max : end
+            }
     }
 
     public static func == (left: Self, right: Self) -> Bool {
