@@ -9,6 +9,7 @@ extension StoreCheck {
         StoreCheck("Pages contain all rows, those of an app, or those of a user", withClient: filters),
         StoreCheck("Rows of a newer version remain, and appear in no page", unknownRows),
         StoreCheck("Pages contain all marks, and ends are restored", withClient: ends),
+        StoreCheck("Restored ends end rows of other slots and tokens", withClient: endsOfOtherRows),
         StoreCheck("An operator ends the suspensions of an app", withClient: unsuspending),
     ]
 
@@ -90,6 +91,23 @@ extension StoreCheck {
         try await comparison.restore(tombstones.map { .tombstone($0) } + [.mark(marks[0])])
         try await comparison.expectEqualRows()
         #expect(try await comparison.client.marks().first == later)
+    }
+
+    private static func endsOfOtherRows(_ comparison: inout StoreComparison) async throws {
+        var source = try RegistrationModel(.sample())
+        for command: RegistrationCommand in [
+            .unregister(token: "0a", at: 2), .register("ann", "0d", at: 5, device: "phone"),
+            .unregister(token: "0d", at: 6), .register("cid", "0c", at: 3, shared: true), .unregister("cid", at: 4),
+        ] {
+            try source.apply(command)
+        }
+        try await comparison.apply([
+            .register("bob", "0a", at: 1, shared: true), .register("ann", "0b", at: 1, device: "phone"),
+            .register("cid", "0c", at: 1), .register("dan", "0e", at: 1),
+        ])
+        try await comparison.restore(source.rows.values.map { .tombstone($0) })
+        #expect(comparison.model.reached == ["dan 0e"])
+        try await comparison.expectEqualRows()
     }
 
     private static func unsuspending(_ comparison: inout StoreComparison) async throws {

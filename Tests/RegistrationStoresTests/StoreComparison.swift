@@ -21,7 +21,11 @@ struct StoreComparison {
     /// Applies a batch, and compares replies and events.
     mutating func apply(_ commands: [RegistrationCommand]) async throws {
         let change = model.apply(try commands.map { try model.keyed($0) })
-        let outcomes = try await client.apply(commands, rules: model.rules)
+        expect(change, try await client.apply(commands, rules: model.rules))
+    }
+
+    /// Compares replies and events with those of the model.
+    private mutating func expect(_ change: RegistrationRules.Change, _ outcomes: [CommandOutcome]) {
         #expect(outcomes.map(\.reply) == change.outcomes.map(\.reply))
         #expect(
             outcomes.map { $0.events.map(EventContent.init) }
@@ -33,11 +37,10 @@ struct StoreComparison {
         }
     }
 
-    /// Restores ends, and compares the replies.
+    /// Restores ends, and compares replies and events.
     mutating func restore(_ ends: [StoredEnd]) async throws {
         let change = model.apply(ends.map { .restore($0) })
-        let outcomes = try await client.apply([], ends: ends, rules: model.rules)
-        #expect(outcomes.map(\.reply) == change.outcomes.map(\.reply))
+        expect(change, try await client.apply([], ends: ends, rules: model.rules))
     }
 
     mutating func apply(_ command: RegistrationCommand) async throws { try await apply([command]) }

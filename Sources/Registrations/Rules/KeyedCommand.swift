@@ -90,7 +90,9 @@ public struct TouchedKeys: Sendable, Hashable {
         case .endUser(let end):
             users.formUnion(end.users)
             marks.insert(end.mark.key)
-        case .restore(.tombstone(let row)): tokens.insert(row.key.token)
+        case .restore(.tombstone(let row)):
+            tokens.insert(row.key.token)
+            if let device = row.deviceKey { devices.insert(device) }
         case .restore(.mark(let mark)):
             users.insert(mark.key)
             marks.insert(mark.key)

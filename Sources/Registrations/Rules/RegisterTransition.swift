@@ -142,8 +142,9 @@ struct RegisterTransition {
     private func endReplacedTokens(in table: inout RegistrationTable) -> [RegistrationEvent] {
         guard let device = keys.device else { return [] }
         var events: [RegistrationEvent] = []
-        for row in table.rows(ofDevice: device, except: keys.token) where row.details != nil {
-            guard (row.registeredAt, row.key.token) < (registration.registeredAt, keys.token) else { continue }
+        let replaced = RegistrationRules.tokensReplaced(
+            by: keys.token, of: device, registeredAt: registration.registeredAt, in: table)
+        for row in replaced {
             table.end(row, at: row.registeredAt)
             if let event = RegistrationEvent(.replaced, of: row) { events.append(event) }
         }

@@ -59,7 +59,48 @@ extension RegistrationRules {
         }
     }
 
+    /// Restores a tombstone, and ends the live rows that would have no effect if they arrived after it.
     private func restore(_ tombstone: Registration, in table: inout RegistrationTable) -> Outcome {
+        var outcome = merge(tombstone, into: &table)
+        for row in Self.losers(to: tombstone, in: table) {
+            table.end(row, at: row.registeredAt)
+            outcome.reply = .ended
+        }
+        guard let device = tombstone.deviceKey else { return outcome }
+        let replaced = Self.tokensReplaced(
+            by: tombstone.key.token, of: device, registeredAt: tombstone.registeredAt, in: table)
+        for row in replaced {
+            table.end(row, at: row.registeredAt)
+            outcome.reply = .ended
+            if let event = RegistrationEvent(.replaced, of: row) { outcome.events.append(event) }
+        }
+        return outcome
+    }
+
+    /// Returns the live rows in other slots of a tombstone's token over which the tombstone has precedence. One in slot
+    /// zero ends all users of the token. One of a shared registration ends only the older unshared one of its user.
+    private static func losers(to tombstone: Registration, in table: RegistrationTable) -> [Registration] {
+        table.rows(ofToken: tombstone.key.token).filter { row in
+            guard row.key != tombstone.key, let details = row.details else { return false }
+            if tombstone.key.slot == Registration.Key.unshared {
+                return row.registeredAt <= tombstone.endedAt ?? tombstone.registeredAt
+            }
+            return row.key.slot == Registration.Key.unshared && details.userKey == tombstone.key.slot
+                && row.registeredAt < tombstone.registeredAt
+        }
+    }
+
+    /// Returns the live rows of an installation's tokens that a registration of another token replaces.
+    static func tokensReplaced(
+        by token: UUIDValue, of device: UUIDValue, registeredAt: Int64, in table: RegistrationTable
+    ) -> [Registration] {
+        table.rows(ofDevice: device, except: token).filter { row in
+            row.details != nil && (row.registeredAt, row.key.token) < (registeredAt, token)
+        }
+    }
+
+    /// Merges a tombstone into the row with its key.
+    private func merge(_ tombstone: Registration, into table: inout RegistrationTable) -> Outcome {
         guard let row = table[tombstone.key] else {
             table.set(tombstone)
             return Outcome(.ended)

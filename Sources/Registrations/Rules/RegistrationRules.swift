@@ -20,6 +20,8 @@
 /// - Refusals count only against a row that is live when they arrive.
 /// - An installation has more than `endsPerDeviceMax` tombstones. The oldest ones no longer show that their tokens were
 ///   newer than another token of the installation.
+/// - A restored mark of an erasure in all apps, or of an installation, does not identify the rows that it concerns. It
+///   refuses registrations that arrive later, but does not end those that arrived earlier.
 /// - A token has `rowsPerTokenMax` rows. A shared registration of another user has no effect.
 ///
 /// These limits and `devicesPerUserMax` bound the rows that a store reads for one command.
