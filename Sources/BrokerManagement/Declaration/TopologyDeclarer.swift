@@ -36,9 +36,9 @@ public struct TopologyDeclarer {
     let snapshot: BrokerSnapshot?
     let advice: TopologyAdvice
     let report: (Step) -> Void
-    private var failures = 0
+    private(set) var failures = 0
     /// Queues that this declaration created, and which therefore have no earlier bindings.
-    private var newQueues: Set<String> = []
+    private(set) var newQueues: Set<String> = []
     /// Existing queues with the broker's delivery limit, which only a policy can turn off.
     private(set) var limitedQueues: [String] = []
 
@@ -75,12 +75,16 @@ public struct TopologyDeclarer {
             }
         }
         for queue in topology.queues(at: version) { try await declare(queue) }
-        // Apply shardings before other bindings. The order of the steps of a sharding ensures that each request
-        // reaches exactly one queue.
-        var bound: [Topology.Binding] = []
-        for sharding in topology.shardings where try await apply(sharding) { bound += sharding.bindings }
-        for binding in topology.bindings where !bound.contains(binding) { try await bind(binding) }
-        try await removeStaleBindings(former)
+        let stale = staleBindings(former)
+        let staleOfRequests = try await staleBindingsOfRequests(in: stale)
+        if try await bindRequests(replacing: staleOfRequests) {
+            for binding in staleOfRequests { try await remove(binding) }
+        } else {
+            for binding in staleOfRequests { keep(binding) }
+        }
+        let ofRequests = topology.shardings.flatMap(\.bindings)
+        for binding in topology.bindings where !ofRequests.contains(binding) { try await bind(binding) }
+        try await remove(stale.filter { !staleOfRequests.contains($0) })
         reportForeignBindings(except: former)
         try await reportRetryExchange()
         return failures
@@ -121,20 +125,30 @@ public struct TopologyDeclarer {
 
 /// Bindings.
 extension TopologyDeclarer {
-    private mutating func removeStaleBindings(_ former: [Topology.Binding]) async throws(AMQPError) {
+    /// Returns the bindings to remove. Without the management API, they may be missing at the broker. The steps of a
+    /// sharding remove its own bindings.
+    private func staleBindings(_ former: [Topology.Binding]) -> [Topology.Binding] {
         let stale = snapshot?.staleBindings(of: topology) ?? topology.formerBindings
         let ofShardings = topology.shardings.flatMap(\.formerBindings)
-        for binding in stale + former.filter({ !stale.contains($0) }) where !ofShardings.contains(binding) {
+        return (stale + former.filter { !stale.contains($0) }).filter { !ofShardings.contains($0) }
+    }
+
+    private mutating func remove(_ stale: [Topology.Binding]) async throws(AMQPError) {
+        for binding in stale {
             // After a failed step, the stale binding may be the only binding for dead letters.
             if failures > 0, binding.exchange == topology.names.brokerDeadLettersExchange {
-                report(
-                    Step(
-                        subject: binding.text,
-                        result: .kept("an earlier step failed; fix the cause and \(TopologyAdvice.apply) again")))
+                keep(binding)
             } else {
                 try await remove(binding)
             }
         }
+    }
+
+    private func keep(_ binding: Topology.Binding) {
+        report(
+            Step(
+                subject: binding.text,
+                result: .kept("an earlier step failed; fix the cause and \(TopologyAdvice.apply) again")))
     }
 
     private func reportForeignBindings(except former: [Topology.Binding]) {
@@ -162,10 +176,7 @@ extension TopologyDeclarer {
     }
 
     private mutating func remove(_ binding: Topology.Binding) async throws(AMQPError) {
-        if let queue = binding.queue {
-            if newQueues.contains(queue) { return }
-            guard try await mayExist(queue) else { return }
-        }
+        guard try await mayExist(binding) else { return }
         guard !topology.bindings.contains(binding) else {
             failures += 1
             let reason = "this configuration needs the binding; omit this --former option"
@@ -194,6 +205,13 @@ extension TopologyDeclarer {
             guard !error.isUnreachable else { throw error }
             return true
         }
+    }
+
+    /// Returns false if the binding cannot exist, because its queue is new or missing.
+    func mayExist(_ binding: Topology.Binding) async throws(AMQPError) -> Bool {
+        guard let queue = binding.queue else { return true }
+        guard !newQueues.contains(queue) else { return false }
+        return try await mayExist(queue)
     }
 
     /// Returns whether the exchange exists and the broker shows it.
