@@ -18,8 +18,7 @@ extension Rollout {
             let exit: WorkerExit = undrained == 0 && unfinished == 0 ? .success : .timedOut
             state = .stopped(exit)
             return [.exit(exit)]
-        case .stopped(let exit): return removeRetired(number) && retired.isEmpty ? [.exit(exit)] : []
-        case .awaitingTopology: return []
+        case .awaitingTopology, .stopped: return []
         }
     }
 
@@ -78,12 +77,8 @@ extension Rollout {
 
     mutating func laneDrained(_ unfinished: Int) -> [Action] {
         guard case .stopping(let undrained, let before, let until) = state else { return [] }
-        let unfinished = before + unfinished
-        if undrained > 1 {
-            state = .stopping(undrained: undrained - 1, unfinished: unfinished, until: until)
-        } else {
-            state = .stopped(unfinished == 0 ? .success : .timedOut)
-        }
+        // The drain is not over yet: other threads, such as the consumer of registration commands, may still close.
+        state = .stopping(undrained: max(undrained - 1, 0), unfinished: before + unfinished, until: until)
         return []
     }
 }

@@ -20,14 +20,14 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         /// The delay after a `temporary` or `notReady` obstacle, before another attempt. To: checking, steady,
         /// stopping, stopped.
         case retrying(current: Generation, next: Version, at: MonotonicTime)
-        /// The drain of all generations. To: stopped.
+        /// The drain of all generations, until their last thread ends. To: stopped.
         ///
         /// - Parameters:
         ///   - undrained: the number of lanes that may have unacknowledged deliveries.
         ///   - unfinished: the number of deliveries that the broker redelivers.
-        ///   - until: the time at which the process exits if lanes are still undrained.
+        ///   - until: the time at which the process exits even if threads have not ended.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
-        /// The wait for the end of all generations, with the exit that follows.
+        /// The exit of the process.
         case stopped(WorkerExit)
     }
 

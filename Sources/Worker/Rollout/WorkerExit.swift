@@ -4,7 +4,8 @@ package enum WorkerExit: Int32, Sendable {
     case success = 0
     /// A failed start, or the loss of all lanes.
     case failed = 1
-    /// An exit with unacknowledged deliveries at the drain deadline. The broker redelivers these deliveries.
+    /// An exit at the drain deadline, with unacknowledged deliveries or a thread that has not ended. The broker
+    /// redelivers the deliveries.
     case timedOut = 4
     /// An exit on a second signal before the end of the drain. The second signal is SIGINT.
     case interrupted = 130
