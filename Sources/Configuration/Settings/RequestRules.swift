@@ -7,6 +7,8 @@ package struct RequestRules: Sendable {
     package let messageBytesMax: Int
     /// Whether requests to users are valid, because device registrations are configured.
     package var hasRegistrations = false
+    /// The environments of registration commands.
+    package let commandEnvironments: CommandEnvironments
     private let apps: AppDirectory
     private let bundleIDs: [String]
     private let payloadSchemas: PayloadSchemaFiles
@@ -19,6 +21,7 @@ package struct RequestRules: Sendable {
 
     init(_ apps: [AppDirectory.App], _ payloadSchemas: PayloadSchemaFiles, messageBytesMax: Int) {
         self.apps = AppDirectory(apps)
+        commandEnvironments = CommandEnvironments(apps)
         bundleIDs = apps.map(\.bundleID)
         self.payloadSchemas = payloadSchemas
         self.messageBytesMax = messageBytesMax

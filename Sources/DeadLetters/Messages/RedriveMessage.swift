@@ -19,9 +19,7 @@ package enum RedriveMessage {
     ) -> OutgoingMessage {
         let theirs = copy.headers
         var message = copy.message(to: queue)
-        // If the body has no id, the original message-id is the id of the push.
-        let originalID = copy.provenance == .worker ? theirs[MessageHeaderName.originalMessageID]?.stringValue : nil
-        message.messageID = originalID ?? copy.messageID ?? letter.id
+        message.messageID = messageID(of: copy, letter)
         message.carriesUserID = copy.provenance == .worker
         // In a wait queue, from which the broker may have dead-lettered the message, the priority is a header.
         message.priority =
@@ -49,5 +47,13 @@ package enum RedriveMessage {
         }
         message.headers = headers
         return message
+    }
+
+    /// Returns the `message-id` of the request. If the body has no id, the original `message-id` is the id of the push
+    /// or of the command.
+    package static func messageID(of copy: RepublishableMessage, _ letter: DeadLetter) -> String {
+        let originalID =
+            copy.provenance == .worker ? copy.headers[MessageHeaderName.originalMessageID]?.stringValue : nil
+        return originalID ?? copy.messageID ?? letter.id
     }
 }

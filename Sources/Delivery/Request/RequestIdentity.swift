@@ -18,7 +18,7 @@ public enum RequestIdentity {
         root["id"]?.withUTF8 { UUIDValue($0) } ?? nil
     }
 
-    static func of(messageID: String?) -> UUIDValue? {
+    package static func of(messageID: String?) -> UUIDValue? {
         guard let messageID, !messageID.isEmpty else { return nil }
         return UUIDValue(messageID) ?? UUIDValue(name: messageID, namespace: DeliveryRecord.namespace)
     }

@@ -294,6 +294,44 @@ import Testing
         #expect(try await dead.count() == 0)
     }
 
+    /// A command of a queue's dead letters is checked as a command, also in `edit` and `import --redrive`.
+    @Test func registrationCommandsReturnToTheirQueue() async throws {
+        let dead = try await DeadLetterQueue("commands")
+        let queue = "\(dead.prefix).registrations"
+        try await BrokerClients.withAdmin(dead.url) { admin in
+            try await admin.declareQueue(queue, arguments: ["x-queue-type": "quorum"])
+        }
+        let directory = try TemporaryDirectory()
+        let config = try dead.configuration("apps: {com.example.app: {}}", in: directory)
+        let letters = (0..<4).map { number in
+            var letter = dead.letter(number)
+            let app = number == 0 ? "app" : "other"
+            letter.body = Array(
+                #"{"command":"unregister","app":"com.example.\#(app)","user":"ann","registered_at":\#(time(nil))000}"#
+                    .utf8)
+            letter.headers = FieldTable(letter.headers.entries.filter { $0.name != "push-origin-queue" })
+            letter.headers.append("push-origin-queue", .string(queue))
+            return letter
+        }
+        try await dead.publish(letters)
+        let redriven = try await dead.run(["redrive", "--all"], config: config)
+        #expect(
+            redriven.output == [
+                "redriven 1, would fail again 3, kept in the queue (app.unknown 3); messages read: 4"
+            ], "\(redriven.errors)")
+        let edited = try await dead.run(
+            ["edit", DeadLetterQueue.id(2)], config: config, environment: ["VISUAL": "sed -i s/other/app/"])
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        let file = directory.file("rest.ndjson")
+        #expect(try await dead.run(["drop", "--export", file, "--yes"], config: config).exit.status == .exited(0))
+        let refused = try await dead.run(["import", file, "--redrive"], config: config)
+        #expect(refused.output == ["redriven 0, not published 2"])
+        #expect(try await dead.run("import", file, "--redrive").output == ["redriven 2"])
+        let commands = try await dead.consume(4, from: "registrations")
+        #expect(commands.map(\.properties.messageID) == ["order-0", "order-2", "order-1", "order-3"])
+        #expect(try await dead.count(in: "requests") == 0)
+    }
+
     /// If standard input is not a terminal, a redrive of every dead letter needs `--all` or `--yes`.
     @Test func aRedriveOfEveryDeadLetterIsConfirmed() async throws {
         let dead = try await DeadLetterQueue("confirmed")

@@ -49,11 +49,11 @@ struct DeadLetterEdit {
         _ first: DeadLetterTask.Found, in file: EditedFile, to queue: String, _ loop: EpollLoop,
         _ interruption: Interruption
     ) async -> (isSent: Bool, ExitCode) {
-        guard let body = await edited(first.copy.body, in: file, loop, interruption) else {
+        guard let body = await edited(first, in: file, loop, interruption) else {
             return (false, interruption.code ?? .failed)
         }
         if body == first.copy.body {
-            guard await sendsUnchanged(first.copy, loop, interruption) else {
+            guard await sendsUnchanged(first, loop, interruption) else {
                 Terminal.output.line("unchanged, nothing sent")
                 return (false, interruption.code ?? .success)
             }
@@ -65,10 +65,10 @@ struct DeadLetterEdit {
     /// the only mistake. Otherwise asks the operator, unless `--yes` is set. Without a terminal, prints the command
     /// that sends the body, and returns false.
     private func sendsUnchanged(
-        _ copy: RepublishableMessage, _ loop: EpollLoop, _ interruption: Interruption
+        _ first: DeadLetterTask.Found, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> Bool {
-        guard let coding = ContentCoding.compression(in: copy.contentEncoding),
-            RequestCheck(task.rules).problem(in: copy.body) == nil
+        guard let coding = ContentCoding.compression(in: first.copy.contentEncoding),
+            problem(in: first.copy.body, of: first, loop) == nil
         else { return false }
         if task.options.saysYes { return true }
         guard ConfirmationPrompt.isInteractive else {
@@ -82,6 +82,16 @@ struct DeadLetterEdit {
         }
         let question = "Only content-encoding (\(coding)) is wrong. Send the body without this property?"
         return await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) ?? false
+    }
+
+    private func problem(
+        in body: [UInt8], of first: DeadLetterTask.Found, _ loop: EpollLoop
+    ) -> ValidationResult.Problem? {
+        var copy = first.copy
+        copy.body = body
+        let target = RedriveTarget(names: task.connector.names, queue: task.options.target)
+        return RedriveCheck(task.rules, target)
+            .problem(inBodyOf: copy, first.letter, now: loop.now.unixMilliseconds)
     }
 
     /// Finds the dead letter to edit. Requeues all messages of the scan.
@@ -115,9 +125,8 @@ struct DeadLetterEdit {
 
     /// Returns the edited body; nil after an interruption or an error line.
     private func edited(
-        _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
+        _ first: DeadLetterTask.Found, in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> [UInt8]? {
-        let check = RequestCheck(task.rules)
         while true {
             let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
             guard interruption.code == nil else { return nil }
@@ -132,7 +141,7 @@ struct DeadLetterEdit {
                 Terminal.error.line("martlet: cannot read \(file.path): \(error.reason)".printable)
                 return nil
             }
-            guard text != body, let problem = check.problem(in: text) else { return text }
+            guard text != first.copy.body, let problem = problem(in: text, of: first, loop) else { return text }
             Terminal.error.line(
                 "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
             Terminal.error.line(

@@ -18,7 +18,7 @@ actor DeadLetterImport {
     private let interruption: Interruption
     private let publisher: Publisher
     private let target: RedriveTarget
-    private let check: RequestCheck
+    private let check: RedriveCheck
     private var published = 0
     private var notPublished = 0
     private var progress: LineProgress
@@ -29,8 +29,8 @@ actor DeadLetterImport {
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
-        check = RequestCheck(task.rules)
         target = RedriveTarget(names: task.connector.names, queue: task.options.target)
+        check = RedriveCheck(task.rules, target)
         interruption = Interruption(on: loop)
         progress = LineProgress(after: task.options.firstLine - 1)
         publisher = Publisher(
@@ -125,7 +125,7 @@ actor DeadLetterImport {
         }
         let letter = DeadLetter(copy)
         guard task.options.redrives else { return (copy.message(to: task.connector.names.deadQueue), letter.id) }
-        if let problem = check.problem(in: copy) {
+        if let problem = check.problem(in: copy, of: letter, now: loop.now.unixMilliseconds) {
             refuse("\(place): \(DeadLetterText.shown(problem.message, reveals: false))")
             return nil
         }

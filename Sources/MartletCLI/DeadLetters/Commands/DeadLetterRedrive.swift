@@ -22,7 +22,7 @@ actor DeadLetterRedrive {
     private let interruption: Interruption
     private var scan: DeadLetterScan
     private let target: RedriveTarget
-    private let check: RequestCheck
+    private let check: RedriveCheck
     private var counts = RedriveCounts()
     private var sent = 0
     private var limiter: RateLimiter?
@@ -42,8 +42,8 @@ actor DeadLetterRedrive {
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
-        check = RequestCheck(task.rules)
         target = RedriveTarget(names: task.connector.names, queue: task.options.target)
+        check = RedriveCheck(task.rules, target)
         interruption = Interruption(on: loop)
         scan = task.scan(on: loop, interruption)
         groups = DeadLetterGroups(by: task.options.groupedBy)
@@ -224,7 +224,7 @@ actor DeadLetterRedrive {
             report(next.letter.id, "failed", error.text)
             return nil
         }
-        if let problem = check.problem(in: next.copy) {
+        if let problem = check.problem(in: next.copy, of: next.letter, now: loop.now.unixMilliseconds) {
             counts.refuse(problem.reason, next.letter.id)
             report(next.letter.id, "invalid", problem.message, code: problem.reason)
             return nil

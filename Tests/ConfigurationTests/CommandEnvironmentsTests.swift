@@ -3,7 +3,6 @@ import Registrations
 import Testing
 
 @testable import Configuration
-@testable import Worker
 
 /// The environments of registration commands.
 @Suite struct CommandEnvironmentsTests {
