@@ -1,5 +1,7 @@
 import AMQP
 import BrokerTopology
+import Delivery
+import JSON
 import TestKit
 import Testing
 
