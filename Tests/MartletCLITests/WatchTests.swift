@@ -119,7 +119,7 @@ import Testing
     @Test func withoutATerminalNothingIsCut() {
         var message = Self.dead
         message.app = String(repeating: "p", count: 100)
-        message.failureCode = String(repeating: "c", count: 100)
+        message.failureCode = String(repeating: "r", count: 100)
         message.id = String(repeating: "i", count: 100)
         let line = WatchTable(width: nil, hasColors: false).line(message, nowUnixMilliseconds: 10_523)
         let words = line.split(separator: " ").map(String.init)

@@ -17,13 +17,13 @@ struct WatchTable {
 
     var header: String { Tint.heading.applied(to: layout.table.header, if: hasColors) }
 
-    /// Returns a row. Shortens a possible device token in the id and app, unless `revealsTokens` is set.
+    /// Returns a row. Shortens a possible device token in the id, app and code, unless `revealsTokens` is set.
     func line(_ message: WatchedMessage, nowUnixMilliseconds: Int64, revealsTokens: Bool = false) -> String {
         let cells = layout.columns.map { column in
             let cell = Self.cell(column, message, nowUnixMilliseconds) ?? "-"
             return switch column {
-            case .id, .app: DeadLetterText.shown(cell, reveals: revealsTokens)
-            case .kind, .outcome, .status, .code, .token, .age: cell
+            case .id, .app, .code: DeadLetterText.shown(cell, reveals: revealsTokens)
+            case .kind, .outcome, .status, .token, .age: cell
             }
         }
         return message.tint.applied(to: layout.table.line(cells), if: hasColors)
