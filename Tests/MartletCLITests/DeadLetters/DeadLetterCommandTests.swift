@@ -619,6 +619,19 @@ import Testing
         DeadLetterQueue.expect(try await dead.consume(2), are: [letters[1], letters[0]])
     }
 
+    /// Waits until the process has opened the file.
+    private static func waitUntilOpen(_ path: String, in process: ChildProcess) async throws {
+        var wanted = stat()
+        try #require(stat(path, &wanted) == 0)
+        try await poll(until: "the process has opened \(path)", every: .milliseconds(20)) {
+            try Files.names(in: "/proc/\(process.pid)/fd").contains { name in
+                var found = stat()
+                return stat("/proc/\(process.pid)/fd/\(name)", &found) == 0
+                    && (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino)
+            }
+        }
+    }
+
     /// A signal ends the wait for the writer of a named pipe.
     @Test func `An import of a named pipe waits for its writer and can be interrupted`() async throws {
         let dead = try await DeadLetterQueue("piped")
@@ -626,19 +639,13 @@ import Testing
         let fifo = directory.file("letters")
         try #require(mkfifo(fifo, 0o600) == 0)
         let waiting = try await ChildProcess(dead.command(["import", fifo]))
-        try await Task.sleep(for: .seconds(2))
+        try await Self.waitUntilOpen(fifo, in: waiting)
         waiting.send(signal: SIGINT)
-        // Ends a command that hangs.
-        let limit = Task {
-            try await Task.sleep(for: .seconds(10))
-            waiting.send(signal: SIGKILL)
-        }
         #expect(try await waiting.exit().status == .exited(130))
-        limit.cancel()
 
         let letter = dead.letter(0)
         let reading = try await ChildProcess(dead.command(["import", fifo]))
-        try await Task.sleep(for: .seconds(1))
+        try await Self.waitUntilOpen(fifo, in: reading)
         let writer = open(fifo, O_WRONLY | O_CLOEXEC)
         let line = MessageLine.text(of: letter.copy) + [0x0A]
         #expect(write(writer, line, line.count) == line.count)
