@@ -121,7 +121,7 @@ let package = Package(
             }),
         library(
             "RegistrationStores",
-            ["Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop", "Threads"]),
+            ["Registrations", "PostgreSQL", "SQLite", "APNSProtocol", "Crypto", "EventLoop", "Text", "Threads"]),
 
         library("BrokerTopology", ["JSON", "Text"]),
         library(

@@ -88,8 +88,7 @@ package struct ReferenceResolver: Sendable {
         } catch {
             throw Mistake(message: "cannot read \(written): \(error.reason)")
         }
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        bytes.removeLineEnd()
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Mistake(message: "\(written) must be UTF-8 text")
         }

@@ -41,11 +41,11 @@ final class AudienceExpander {
             return hold(record, because: reason)
         }
         if let reason = finder.breaker.holdReason { return hold(record, because: reason) }
-        let app = configuration.apps[expansion.audience.app].bundleID
-        let queries = expansion.audience.users[expansion.chunk.nextUsers].map { user in
+        let audience = expansion.audience
+        let queries = audience.users[expansion.chunk.nextUsers].map { user in
             DeviceQuery(
-                app: app, environment: expansion.audience.environment, kind: expansion.audience.kind,
-                scope: expansion.audience.scope, user: user)
+                app: configuration.apps[audience.app].bundleID, environment: audience.environment,
+                kind: audience.kind, scope: audience.scope, user: user)
         }
         guard !queries.isEmpty else { return decide(expansion, record) }
         expansion.lookedUpAtMilliseconds = expansion.lookedUpAtMilliseconds ?? now.unixMilliseconds

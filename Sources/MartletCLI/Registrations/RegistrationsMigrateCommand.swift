@@ -96,10 +96,8 @@ extension RegistrationsMigrateCommand {
     private var commands: CommandAdvice { CommandAdvice(configPath: configPath) }
 
     static func password(_ path: String) throws(ReferenceResolver.ReadFailure) -> PostgresPassword {
-        // The line end may be LF or CR LF, as in a file that the configuration names.
         var line = try FileReader.bytes(of: path, bytesMax: passwordBytesMax)
-        if line.last == UInt8(ascii: "\n") { line.removeLast() }
-        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        line.removeLineEnd()
         guard !line.isEmpty, !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
             throw ReferenceResolver.ReadFailure(reason: "it must contain a password in UTF-8, without a NUL")
         }

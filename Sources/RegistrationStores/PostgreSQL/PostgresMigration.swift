@@ -1,3 +1,5 @@
+import Text
+
 /// One step of the schema. Steps only add objects, so that workers of two versions can run during an upgrade.
 struct PostgresMigration {
     enum Change {
@@ -81,8 +83,7 @@ struct PostgresMigration {
 
     /// Returns the statement that gives a role the rights of a worker. The statement can be repeated.
     static func grants(to role: String) -> String {
-        // As scalars: `replacing` of a String would miss a quote with a combining mark.
-        let role = "\"\(String(role.unicodeScalars.replacing("\"".unicodeScalars, with: "\"\"".unicodeScalars)))\""
+        let role = "\"\(role.replacingScalars("\"", with: "\"\""))\""
         return transaction(
             """
             GRANT USAGE ON SCHEMA martlet TO \(role);

@@ -15,7 +15,6 @@ package struct ImportReader: ~Copyable {
 
     private static let pollMilliseconds = 10
     private static let newline = UInt8(ascii: "\n")
-    private static let carriageReturn = UInt8(ascii: "\r")
 
     private let path: String
     private let descriptor: Int32
@@ -107,8 +106,7 @@ package struct ImportReader: ~Copyable {
             hasPartial = false
         }
         place.endLine()
-        if partial.last == Self.newline { partial.removeLast() }
-        if partial.last == Self.carriageReturn { partial.removeLast() }
+        partial.removeLineEnd()
         return partial.count > ReceivedCommand.bytesMax ? .tooLong : .text(partial)
     }
 
