@@ -73,11 +73,7 @@ enum ResultMessage {
 extension JSONWriter {
     fileprivate mutating func member(_ name: StaticString, _ id: UUIDValue) {
         key(name)
-        // `UUIDValue.withText` would cost 900 instructions more, because the compiler does not specialize it here.
-        withUnsafeTemporaryAllocation(byteCount: UUIDValue.textBytes, alignment: 1) { text in
-            id.write(to: text)
-            string(utf8: UnsafeRawBufferPointer(text))
-        }
+        id.withText { string(utf8: $0) }
     }
 
     fileprivate mutating func member(_ name: StaticString, _ slice: ArraySlice<UInt8>) {
