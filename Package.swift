@@ -306,8 +306,15 @@ let package = Package(
     ] + fuzzer
 )
 
-/// The test targets to build, separated by spaces (default: all). `deploy/test` sets this variable to the suites that
-/// it runs under a sanitizer.
-if let suites = Context.environment["MARTLET_SUITES"]?.split(separator: " ").map(String.init) {
-    package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
+/// The targets to build, separated by spaces, with their dependencies (default: all). Scripts set this variable to shorten
+/// builds.
+if let names = Context.environment["MARTLET_TARGETS"]?.split(separator: " ").map(String.init), !names.isEmpty {
+    var needed = Set(names)
+    let unknown = needed.subtracting(package.targets.map(\.name))
+    precondition(unknown.isEmpty, "MARTLET_TARGETS names targets that do not exist: \(unknown.sorted())")
+    for target in package.targets.reversed() where needed.contains(target.name) {
+        for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { !needed.contains($0.name) }
 }
