@@ -15,7 +15,7 @@ extension DeliveryPipeline {
         if messages.hasRegistrations, case .conclude(let finalOutcome) = verdict {
             record.refusal = messages.refusal(finalOutcome, record)
         }
-        let plan = PublishPlan(verdict, record)
+        let plan = PublishPlan(verdict, record, hasChildren: record.hasPublishedChildren(trusting: messages.identity))
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
@@ -104,7 +104,7 @@ extension DeliveryPipeline {
         if case .quarantine = settlement.verdict { reportQuarantine(record) }
         // The verdict is published. If the acknowledgment is lost, the redelivery is not pushed.
         if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
-        // A duplicate of a request to users is expanded, whatever the verdict, and its child is a duplicate.
+        // Whatever the verdict, a duplicate of a request to users is expanded, and its children are duplicates.
         if let key = record.expansion?.key { duplicates.settle(key, .report) }
         end(record)
     }
@@ -135,13 +135,13 @@ extension PublishOutcome {
 }
 
 extension PublishPlan {
-    fileprivate init(_ verdict: Verdict, _ record: DeliveryRecord) {
+    fileprivate init(_ verdict: Verdict, _ record: DeliveryRecord, hasChildren: @autoclosure () -> Bool) {
         switch verdict {
         case .conclude(let finalOutcome):
             let hasDeadLetter = finalOutcome.deadLetter != nil && !record.delivery.isOversized
             self = hasDeadLetter ? [.deadLetter, .result] : .result
             // The result does not count the children that were published.
-            if let expansion = record.expansion, expansion.counts.deviceCount > 0 { insert(.report) }
+            if hasChildren() { insert(.report) }
             if record.refusal != nil { insert(.registration) }
         case .wait: self = .wait
         case .again: self = .again

@@ -82,9 +82,8 @@ struct MessageFactory {
     }
 
     private func report(_ record: DeliveryRecord) -> OutgoingMessage {
-        guard let expansion = record.expansion else { preconditionFailure("report without an expansion") }
-        return FanoutReport.make(
-            for: record, expansion.counts, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
+        FanoutReport.make(
+            for: record, record.childCounts, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
             exchange: names.resultsExchange)
     }
 

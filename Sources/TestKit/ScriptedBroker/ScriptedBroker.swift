@@ -224,19 +224,21 @@ public final class ScriptedBroker {
     public func publish(
         exchange: String = "", routingKey: String, messageID: String? = nil, contentEncoding: String? = nil,
         headers: FieldTable = FieldTable(), correlationID: String? = nil, replyTo: String? = nil,
-        expiration: String? = nil, timestampSeconds: UInt64? = nil, body: [UInt8], deliveryCount: Int = 0
+        expiration: String? = nil, timestampSeconds: UInt64? = nil, userID: String? = nil, body: [UInt8],
+        deliveryCount: Int = 0
     ) -> Int {
         var writer = WireWriter()
         writer.short(
             (contentEncoding == nil ? 0 : 1 << 14) | (headers.isEmpty ? 0 : 1 << 13) | 1 << 12
                 | (correlationID == nil ? 0 : 1 << 10) | (replyTo == nil ? 0 : 1 << 9)
                 | (expiration == nil ? 0 : 1 << 8) | (messageID == nil ? 0 : 1 << 7)
-                | (timestampSeconds == nil ? 0 : 1 << 6))
+                | (timestampSeconds == nil ? 0 : 1 << 6) | (userID == nil ? 0 : 1 << 4))
         if let contentEncoding { writer.shortString(contentEncoding) }
         if !headers.isEmpty { writer.table(headers) }
         writer.octet(2)
         for text in [correlationID, replyTo, expiration, messageID] { if let text { writer.shortString(text) } }
         if let timestampSeconds { writer.longLong(timestampSeconds) }
+        if let userID { writer.shortString(userID) }
         return publish(
             exchange: exchange, routingKey: routingKey, propertyList: writer.bytes, body: body,
             deliveryCount: deliveryCount)

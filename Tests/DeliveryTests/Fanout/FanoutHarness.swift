@@ -81,7 +81,7 @@ final class FanoutHarness {
 
     func run(until isDone: () -> Bool) -> Bool { harness.run(until: isDone) }
 
-    /// Runs for five seconds.
+    /// Runs the loop for five seconds of virtual time.
     func settle() { harness.pass(seconds: 5) }
 
     private var rules: RegistrationRules { RegistrationRules(now: store.nowMilliseconds) }
@@ -138,14 +138,17 @@ final class FanoutHarness {
     }
 
     /// Publishes a request with `id(number)` as its message-id.
+    ///
+    /// - Parameter userID: The AMQP user of the publisher; workers are `guest`.
     func publish(
         _ body: String, _ number: Int, headers: FieldTable = FieldTable(), expiration: String? = nil,
-        key: String = "-", deliveryCount: Int = 0
+        key: String = "-", userID: String? = nil, deliveryCount: Int = 0
     ) {
         harness.onLoop {
             harness.broker.publish(
                 exchange: harness.names.requestsExchange, routingKey: key, messageID: Self.id(number),
-                headers: headers, expiration: expiration, body: Array(body.utf8), deliveryCount: deliveryCount)
+                headers: headers, expiration: expiration, userID: userID, body: Array(body.utf8),
+                deliveryCount: deliveryCount)
         }
     }
 

@@ -241,6 +241,39 @@ import Testing
         #expect(fixture.results.first?.text("outcome") == "expired" && fixture.children.isEmpty)
     }
 
+    @Test func `A partly expanded request that becomes invalid ends in a report`() throws {
+        let fixture = try FanoutHarness()
+        for (number, userID) in [(1, "guest"), (2, nil)] {
+            fixture.publish(
+                FanoutHarness.request(number, user: "ann", more: #""priority":3,"#), number,
+                headers: ["push-retry-rounds": 1, "push-cursor": "0 500 0"], userID: userID)
+        }
+        #expect(fixture.run { fixture.results.count == 2 && fixture.isIdle })
+        fixture.settle()
+        #expect(fixture.results.allSatisfy { $0.text("outcome") == "invalid" && $0.text("request_id") == nil })
+        // The cursor of a producer causes no report.
+        #expect(fixture.reports.map { $0.text("id") } == [FanoutHarness.id(1)])
+        #expect(fixture.reports.first?.number("devices") == 500)
+    }
+
+    @Test func `A partly expanded request that ends in the quarantine ends in a report`() throws {
+        let fixture = try FanoutHarness()
+        fixture.harness.onLoop {
+            fixture.harness.broker.publish(
+                routingKey: fixture.harness.names.quarantineQueue, messageID: FanoutHarness.id(1),
+                headers: ["push-retry-rounds": 1, "push-cursor": "0 500 0"], userID: "guest",
+                body: Array(FanoutHarness.request(1, user: "ann").utf8), deliveryCount: 2)
+        }
+        #expect(fixture.run { fixture.results.count == 1 && fixture.isIdle })
+        fixture.settle()
+        #expect(fixture.results.first?.text("outcome") == "unknown")
+        let report = try #require(fixture.reports.first)
+        #expect(fixture.reports.count == 1)
+        #expect(report.text("id") == FanoutHarness.id(1) && report.number("devices") == 500)
+        // The worker does not read the body.
+        #expect(report.text("app") == nil && report.text("environment") == nil)
+    }
+
     @Test func `A pause of the topic holds the request and not its children`() throws {
         let fixture = try FanoutHarness()
         try fixture.register("ann", ["aa01", "aa02"])
