@@ -14,6 +14,16 @@ public enum StoreAddress: Sendable, Hashable {
 
     private static let sqliteScheme = "sqlite:"
 
+    /// The file, or the hosts and the database. Addresses of one store differ in user, password and options, but not in
+    /// location.
+    public var location: String {
+        switch self {
+        case .sqlite(let path): Self.sqliteScheme + path
+        case .postgresql(let url):
+            (url.endpoints.hosts.map(\.description) + [url.endpoints.database]).joined(separator: "/")
+        }
+    }
+
     public init(_ text: String) throws(Invalid) {
         if text.hasPrefix(Self.sqliteScheme) {
             let path = String(text.dropFirst(Self.sqliteScheme.count))

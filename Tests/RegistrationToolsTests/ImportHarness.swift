@@ -44,12 +44,13 @@ final class ImportHarness {
 
     /// Runs an import, and returns its end and its counts.
     func run(
-        resumes: Bool = false, isDryRun: Bool = false, isStopped: @escaping () -> Bool = { false }
+        resumes: Bool = false, isDryRun: Bool = false, indexKey: String = ImportHarness.indexKey, location: String = "",
+        isStopped: @escaping () -> Bool = { false }
     ) async throws -> (end: RegistrationImport.End, counts: ImportCounts) {
         let session = StoreSession(writer, on: loop, devicesPerUserMax: 100)
         try await session.open()
-        var options = RegistrationImport.Options(path: file, resumes: resumes, indexKey: Self.indexKey)
-        options.checkpointLines = 512
+        var options = RegistrationImport.Options(path: file, resumes: resumes, indexKey: indexKey)
+        (options.checkpointLines, options.location) = (512, location)
         let work = RegistrationImport(
             options, into: isDryRun ? nil : session, on: loop, environment: Self.environment,
             rejected: { [self] in rejected += $0 }, isStopped: isStopped)

@@ -158,6 +158,21 @@ import Testing
         }
     }
 
+    @Test func `An import is not resumed in another store`() async throws {
+        try await onEpollLoop { loop in
+            let harness = try ImportHarness(on: loop, ImportHarness.header + ImportHarness.lines(0..<1000))
+            _ = try await harness.run(isStopped: { !harness.store.rows.isEmpty })
+            let checkpoint = harness.checkpoint
+            for (indexKey, location) in [("ffffffff", ""), (ImportHarness.indexKey, "sqlite:/var/lib/other.db")] {
+                let end = try await harness.run(resumes: true, indexKey: indexKey, location: location).end
+                guard case .failed(let error) = end else { return #expect(Bool(false), "the import resumed") }
+                #expect(error.description.contains("without --resume"))
+            }
+            #expect(harness.checkpoint == checkpoint)
+            #expect(try await harness.run(resumes: true).end == .complete)
+        }
+    }
+
     @Test func `Without a checkpoint, a resumed import begins at the first line`() async throws {
         try await onEpollLoop { loop in
             let harness = try ImportHarness(on: loop, ImportHarness.header + ImportHarness.lines(0..<10))

@@ -7,7 +7,7 @@ import SQLite
 extension RegistrationsAccess {
     /// Reads a configuration.
     ///
-    /// - Parameter changesStore: Whether the command changes the store. false opens a SQLite store read-only.
+    /// - Parameter changesStore: Whether the command changes the store. false opens an SQLite store read-only.
     /// - Throws: All mistakes in the configuration, or the missing section.
     init(_ configPath: String, changesStore: Bool) throws(ConfigurationError) {
         let configuration = try ConfigurationFile(configPath).worker()
@@ -26,7 +26,7 @@ extension RegistrationsAccess {
         }
         self.init(
             configPath: configPath, devicesPerUserMax: settings.devicesPerUserMax, indexKey: indexKey,
-            environments: Dictionary(environments) { first, _ in first },
+            location: settings.store.location, environments: Dictionary(environments) { first, _ in first },
             writer: { [socket = configuration.admin.socketPath, indexKey, dataKey] loop throws(StoreFault) in
                 func writer(_ access: SQLiteFile.Access) throws(StoreFault) -> RegistrationWriter {
                     try RegistrationStore(

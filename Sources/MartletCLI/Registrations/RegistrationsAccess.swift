@@ -15,16 +15,19 @@ struct RegistrationsAccess: Sendable {
     let devicesPerUserMax: Int
     /// The fingerprint of the index key.
     let indexKey: String
+    /// The location of the store.
+    let location: String
     /// The environments of each app, by bundle ID. The first environment is the default.
     private let environments: [String: [APNSEnvironment]]
     /// Creates a connection to the store, without starting the connection.
     let writer: Writer
 
     init(
-        configPath: String, devicesPerUserMax: Int, indexKey: String, environments: [String: [APNSEnvironment]],
-        writer: @escaping Writer
+        configPath: String, devicesPerUserMax: Int, indexKey: String, location: String,
+        environments: [String: [APNSEnvironment]], writer: @escaping Writer
     ) {
-        (self.configPath, self.devicesPerUserMax, self.indexKey) = (configPath, devicesPerUserMax, indexKey)
+        (self.configPath, self.devicesPerUserMax) = (configPath, devicesPerUserMax)
+        (self.indexKey, self.location) = (indexKey, location)
         (self.environments, self.writer) = (environments, writer)
     }
 

@@ -59,7 +59,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
 
     func execute(_ task: RegistrationsTask) async -> ExitCode {
         var options = options
-        options.indexKey = task.access.indexKey
+        (options.indexKey, options.location) = (task.access.indexKey, task.access.location)
         let work = RegistrationImport(
             options, into: isDryRun ? nil : task.store, on: task.loop,
             environment: { app, named throws(CommandViolation) in try task.access.environment(of: app, named) },

@@ -3,11 +3,13 @@ import Configuration
 import Glibc
 import JSON
 
-/// The progress of an import, in a file beside the imported file. Earlier lines have been applied to the store, or are
-/// in the file of rejects.
+/// The progress of an import, in a file beside the imported file. The store has applied the first `line` lines, except
+/// those that the file of rejects lists.
 struct ImportCheckpoint: Equatable, Sendable {
     private static let bytesMax = 4096
 
+    /// The hash that identifies the store (``RegistrationImport/Options/store``).
+    var store: UInt64 = 0
     var line = 0
     var bytes = 0
     /// The hash of the first `bytes` bytes of the imported file.
@@ -16,16 +18,15 @@ struct ImportCheckpoint: Equatable, Sendable {
     var rejectBytes = 0
     var counts = ImportCounts()
 
+    private static let hash = ValueCodec<String>.text.mapped(
+        "a number in hexadecimal digits", read: { UInt64($0, radix: 16) }, write: { String($0, radix: 16) })
     private static let codec = ObjectCodec(
         "a checkpoint", from: ImportCheckpoint(),
         [
+            .required("store", \.store, hash),
             .required("line", \.line, .int(0...Int.max)),
             .required("bytes", \.bytes, .int(0...Int.max)),
-            .required(
-                "hash", \.hash,
-                ValueCodec<String>.text.mapped(
-                    "a number in hexadecimal digits", read: { UInt64($0, radix: 16) },
-                    write: { String($0, radix: 16) })),
+            .required("hash", \.hash, hash),
             .required("reject_bytes", \.rejectBytes, .int(0...Int.max)),
             .required("counts", \.counts, ImportCounts.codec.value),
         ])

@@ -26,7 +26,8 @@ package struct ImportReader: ~Copyable {
     /// The consumed bytes of the current line, up to the maximum length of a line and its line end.
     private var partial: [UInt8] = []
     private var hasPartial = false
-    /// The place after all consumed bytes. Immediately after `line` has returned a line, it is the end of this line.
+    /// The place after all consumed bytes. Immediately after `line` has returned a line, the place is the end of this
+    /// line.
     package private(set) var place = ImportPlace()
 
     /// Opens a regular file, or standard input.

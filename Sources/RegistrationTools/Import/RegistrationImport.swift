@@ -1,4 +1,5 @@
 package import EventLoop
+import Hashing
 package import Registrations
 
 /// An import of registrations from a file.
@@ -13,7 +14,8 @@ package final class RegistrationImport {
         case complete
         /// The closure `isStopped` returned true.
         case stopped
-        /// The file is unreadable or has an invalid header, or the checkpoint or the rejects cannot be read or written.
+        /// The file is unreadable or has an invalid header, the checkpoint or the rejects cannot be read or written, or
+        /// the import cannot resume.
         case failed(ImportError)
         case storeFailed(StoreFault)
     }
@@ -27,12 +29,21 @@ package final class RegistrationImport {
         package var registeredAt: Int64?
         /// The fingerprint of the store's index key.
         package var indexKey: String
+        /// The location of the store. A resumed import into another store is refused.
+        package var location = ""
         /// Minimum number of lines between two writes of the checkpoint while the import runs.
         var checkpointLines = 2_000
 
         package init(path: String, resumes: Bool = false, registeredAt: Int64? = nil, indexKey: String = "") {
             (self.path, self.resumes, self.registeredAt) = (path, resumes, registeredAt)
             self.indexKey = indexKey
+        }
+
+        /// A hash that identifies the store in a checkpoint.
+        var store: UInt64 {
+            var hash = FNV1a()
+            hash.mix((indexKey + location).utf8)
+            return hash.value
         }
     }
 
@@ -79,7 +90,7 @@ package final class RegistrationImport {
     private let isStopped: () -> Bool
     private var parser: ImportParser
     private var rejects: RejectFile?
-    /// The progress. Earlier lines are applied to the store, only validated in a dry run, or rejected.
+    /// The progress. The import has applied, rejected or, in a dry run, only validated the first `line` lines.
     private var checkpoint = ImportCheckpoint()
     private var writtenLine = 0
 
@@ -95,6 +106,7 @@ package final class RegistrationImport {
     ) {
         (self.options, self.store, self.loop) = (options, store, loop)
         (self.rejected, self.isStopped) = (rejected, isStopped)
+        checkpoint.store = options.store
         parser = ImportParser(
             registeredAt: options.registeredAt, indexKey: options.indexKey, environment: environment)
     }
@@ -121,6 +133,11 @@ package final class RegistrationImport {
             var reader = try ImportReader(options.path)
             if isFile {
                 if options.resumes, let found = try ImportCheckpoint.read(of: options.path) {
+                    guard found.store == options.store else {
+                        throw ImportError(
+                            "cannot resume the import of \(options.path): it began in another store; run the command "
+                                + "without --resume, to import all lines")
+                    }
                     try reader.skip(to: found, &parser)
                     (checkpoint, writtenLine) = (found, found.line)
                 }
@@ -229,8 +246,8 @@ package final class RegistrationImport {
         try rejects?.append(settled.rejects)
         if rejects == nil, !settled.rejects.isEmpty { rejected(settled.rejects) }
         checkpoint = ImportCheckpoint(
-            line: place.line, bytes: place.bytes, hash: place.hash, rejectBytes: rejects?.bytes ?? 0,
-            counts: settled.counts)
+            store: checkpoint.store, line: place.line, bytes: place.bytes, hash: place.hash,
+            rejectBytes: rejects?.bytes ?? 0, counts: settled.counts)
         if place.line - writtenLine >= options.checkpointLines { try writeCheckpoint() }
     }
 

@@ -2,8 +2,8 @@ import Crypto
 package import EventLoop
 package import Registrations
 
-/// A connection of a command-line command to a store. While the store is unreachable, `apply`, `read` and `edit`
-/// repeat their calls, because a repeat changes nothing.
+/// A connection of a command-line command to a store. While the store is unreachable, `apply`, `read`, `readMarks` and
+/// `edit` repeat their calls, because a repeat changes nothing.
 ///
 /// Loop-bound.
 package final class StoreSession {
@@ -15,7 +15,7 @@ package final class StoreSession {
     package static let noticeSeconds = 1
     private static let retryMilliseconds = 200
     /// The error class of an SQLite file that another process has open for writing. Such a process is usually a worker,
-    /// so `open` does not wait until it ends.
+    /// so `open` does not wait until the process ends.
     package static let inUseClass = "in-use"
 
     package let loop: EventLoop

@@ -104,8 +104,8 @@ import Testing
 
     private static func access(_ writer: @escaping RegistrationsAccess.Writer) -> RegistrationsAccess {
         RegistrationsAccess(
-            configPath: "c", devicesPerUserMax: 10, indexKey: "0a0b0c0d", environments: ["com.example.app": [.sandbox]],
-            writer: writer)
+            configPath: "c", devicesPerUserMax: 10, indexKey: "0a0b0c0d", location: "",
+            environments: ["com.example.app": [.sandbox]], writer: writer)
     }
 
     private static func task(on loop: EpollLoop) async throws -> (RegistrationsTask, SimulatedStore) {
