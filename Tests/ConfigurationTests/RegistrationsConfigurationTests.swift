@@ -1,5 +1,6 @@
 import BrokerTopology
 import Crypto
+import Delivery
 import EventLoop
 import Glibc
 import JSON
@@ -151,6 +152,16 @@ import Testing
         let file = try file("{store: \"postgresql://u@db/p\", keys_file: none.json}")
         #expect(try file.broker().topology.hasRegistrations)
         #expect(try file.printedTopology().topology.hasRegistrations)
+    }
+
+    @Test(arguments: ["keys.json", "none.json"])
+    func `Requests to users are valid, also on a machine without the key file`(_ keys: String) throws {
+        let request = #"{"app":"com.example.shop","user":"ann","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
+        let checked = try file("{store: \"postgresql://u@db/p\", keys_file: \(keys)}").requestRules().checker
+        #expect(checked.violation(of: Array(request.utf8)) == nil)
+        let file = ConfigurationFile(try folder.write("without.yaml", SampleConfiguration.shortest))
+        let violation = try file.requestRules().checker.violation(of: Array(request.utf8))
+        #expect(violation?.path == "/user")
     }
 
     @Test func `A worker detects changes of the key file and of the password`() throws {

@@ -69,7 +69,7 @@ struct ConfigurationReader {
         guard let section = root["apps"] else { return nil }
         return RequestRules(
             readCheckedApps(section, root["apns"]), readPayloadSchemas(root["payload_schemas"], apps: section),
-            messageBytesMax: readLimits(root["limits"]).messageBytesMax)
+            messageBytesMax: readLimits(root["limits"]).messageBytesMax, hasRegistrations: hasRegistrations(root))
     }
 
     /// Reads only the printed parts of the topology, but neither `amqp.password` nor a certificate. Returns nil if the

@@ -6,7 +6,7 @@ package import JSONSchema
 package struct RequestRules: Sendable {
     package let messageBytesMax: Int
     /// Whether requests to users are valid, because device registrations are configured.
-    package var hasRegistrations = false
+    private let hasRegistrations: Bool
     /// The environments of registration commands.
     package let commandEnvironments: CommandEnvironments
     private let apps: AppDirectory
@@ -16,11 +16,15 @@ package struct RequestRules: Sendable {
     init(_ configuration: WorkerConfiguration) {
         self.init(
             configuration.apps.map { AppDirectory.App($0) }, configuration.payloadSchemas,
-            messageBytesMax: configuration.limits.messageBytesMax)
+            messageBytesMax: configuration.limits.messageBytesMax,
+            hasRegistrations: configuration.registrations != nil)
     }
 
-    init(_ apps: [AppDirectory.App], _ payloadSchemas: PayloadSchemaFiles, messageBytesMax: Int) {
+    init(
+        _ apps: [AppDirectory.App], _ payloadSchemas: PayloadSchemaFiles, messageBytesMax: Int, hasRegistrations: Bool
+    ) {
         self.apps = AppDirectory(apps)
+        self.hasRegistrations = hasRegistrations
         commandEnvironments = CommandEnvironments(apps)
         bundleIDs = apps.map(\.bundleID)
         self.payloadSchemas = payloadSchemas
