@@ -26,8 +26,9 @@ require_values() { # COUNT OPTION [VALUE]...
   [ $# -ge $(($1 + 2)) ] || usage_error "option $2 needs $1 value$([ "$1" = 1 ] || echo s)"
 }
 
-# Runs a long command with its output in a log file, and shows its progress. On a terminal, one line shows the seconds and
-# the last progress mark, such as [12/80]; elsewhere a line is printed every 30 s. Prints the end of the log if the command
+# Runs a long command with its output in a log file, and shows its progress: the seconds and the
+# last progress mark, such as [12/80]. A terminal shows one line, which changes. Elsewhere the
+# function prints a line after 10 s, and then every 30 s. Prints the end of the log if the command
 # fails. A signal that ends the script first ends the command and its children.
 step() { # LABEL LOG-FILE COMMAND...
   local label=$1 log=$2 started=$SECONDS status=0 shown=10 seconds=0 traps command
@@ -39,7 +40,9 @@ step() { # LABEL LOG-FILE COMMAND...
   command=$!
   set +m
   # shellcheck disable=SC2064  # expand $command now
-  trap "kill -TERM -- -$command 2> /dev/null; wait $command; exit 130" INT TERM HUP
+  trap "kill -TERM -- -$command 2> /dev/null; wait $command; exit 130" INT
+  # shellcheck disable=SC2064
+  trap "kill -TERM -- -$command 2> /dev/null; wait $command; exit 143" TERM HUP
   while kill -0 "$command" 2> /dev/null; do
     seconds=$((SECONDS - started))
     if [ -n "$erase" ]; then
