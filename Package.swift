@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// The profile of a worker under load, which guides the optimization of release builds (decision 28).
-/// `deploy/check/profile` writes it. Another version of the compiler may be unable to read it.
+/// `deploy/check/profile` writes the profile. Another version of the compiler may be unable to read the profile.
 #if compiler(>=6.3) && compiler(<6.4)
     let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
@@ -306,8 +306,8 @@ let package = Package(
     ] + fuzzer
 )
 
-/// The targets to build, separated by spaces, with their dependencies (default: all). Scripts set this variable to shorten
-/// builds.
+/// `MARTLET_TARGETS` names the targets to build, separated by spaces (default: all). Their dependencies are also built.
+/// Scripts set the variable to shorten builds.
 if let names = Context.environment["MARTLET_TARGETS"]?.split(separator: " ").map(String.init), !names.isEmpty {
     var needed = Set(names)
     let unknown = needed.subtracting(package.targets.map(\.name))

@@ -154,7 +154,7 @@ public final class AES256GCM {
     }
 
     /// Authenticates and decrypts a result of ``seal(_:authenticating:)``, without an allocation. If the message is not
-    /// authentic, overwrites it with zeros.
+    /// authentic, overwrites `message` with zeros.
     ///
     /// - Returns: The number of bytes of the message.
     /// - Precondition: `message` has at least `sealed.count` − ``overheadBytes`` bytes.

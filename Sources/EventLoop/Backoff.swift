@@ -20,8 +20,8 @@ package struct Backoff {
         readySince = now
     }
 
-    /// Returns the delay after a failure. A failure that needs an operator (`isRetriable` is false) has a long delay
-    /// from the first failure on.
+    /// Returns the delay after a failure. After a failure that needs an operator (`isRetriable` is false), the delay is
+    /// always between half of `longest` and `longest`.
     package mutating func failed(isRetriable: Bool, now: MonotonicTime, random: UInt64) -> Duration {
         if let since = readySince, since.duration(to: now) >= healthyAfter { failures = 0 }
         readySince = nil

@@ -174,7 +174,8 @@ public final class HTTP2Client: HTTP2Session {
         unsent = UnsentHeaders()
         for slot in streams.entries.indices {
             guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { continue }
-            // The peer cannot have processed a request that was not completely written.
+            // The peer cannot have processed a request whose frames were not all created, or whose header block was not
+            // written.
             let mayHaveArrived = entry.bodyRest.isEmpty && (entry.headersEnd.map { wasWritten($0) } ?? false)
             delegate?.streamEnded(stream, mayHaveArrived ? .connectionLost : .refusedUnprocessed)
         }

@@ -95,8 +95,8 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Sends a GOAWAY. Streams up to `lastStreamID` (by default the last received stream) continue. Unless `lingers` is
-    /// set, the connection closes when these streams have ended.
+    /// Sends a GOAWAY. This side's streams continue, and so do the peer's streams up to `lastStreamID` (by default the
+    /// last received stream). Unless `lingers` is set, the connection closes when all streams have ended.
     ///
     /// - Parameters:
     ///   - lastStreamID: a stream ID of the peer, or 0. The value of an earlier GOAWAY is an upper bound.

@@ -157,7 +157,7 @@ struct HeaderFrameScanner {
         blockEnd = nextField
     }
 
-    /// Returns the representation of the next field of the block; nil if it is unknown.
+    /// Returns the representation of the next field of the block; nil if unknown.
     mutating func next() -> HeaderRepresentation? {
         guard nextField < min(blockEnd, fields.count) else { return nil }
         defer { nextField += 1 }

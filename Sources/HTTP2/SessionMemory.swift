@@ -9,13 +9,14 @@ import Glibc
 /// The allocator is a class, since nghttp2 stores a pointer to it. It is used only on the session's loop and must
 /// outlive the session.
 final class SessionMemory {
-    /// Unit to which sizes are rounded up. Sizes without a free list use the heap.
+    /// Unit to which sizes are rounded up.
     private static let granuleBytes = 64
     /// Size of the header of each block, which contains the number of its list. The size preserves the heap's
     /// alignment.
     private static let headerBytes = 16
 
-    /// Free blocks by size. After its header, a free block contains the address of the next free block.
+    /// Free blocks by size, up to 1024 bytes. Larger blocks return to the heap. After its header, a free block contains
+    /// the address of the next free block.
     private var lists = InlineArray<16, UnsafeMutableRawPointer?>(repeating: nil)
 
     deinit {

@@ -11,8 +11,8 @@ final class HTTPTransfer {
 
     init(_ limits: HTTPLimits) { self.limits = limits }
 
-    /// Adds the field of a header line or trailer line; a status line discards all earlier fields. Returns false, which
-    /// ends the transfer, if the header lines exceed the limit.
+    /// Adds the field of a header line or trailer line. A status line discards all earlier fields. Returns false, which
+    /// ends the transfer, if all header lines together exceed the limit, including those of interim responses.
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
         guard headerBytes <= limits.headerBytesMax else { return refuse() }

@@ -1,4 +1,4 @@
-/// A position in a text. Lines and columns start at 1; a column is one Unicode scalar.
+/// A position in a text. Lines and columns start at 1. Columns count Unicode scalars.
 public struct JSONPosition: Sendable, Hashable {
     /// The number of bytes before the position.
     public var offset: Int

@@ -17,7 +17,7 @@ public final class RegistrationStore: Sendable {
     ///
     /// - Parameters:
     ///   - password: The password of the PostgreSQL user. SQLite has none.
-    ///   - access: `readOnly` for a command that reads a SQLite file while a worker runs. Ignored for PostgreSQL.
+    ///   - access: `readOnly` for a command that reads an SQLite file while a worker runs. Ignored for PostgreSQL.
     /// - Throws: ``StoreFault`` with a remedy if the library cannot be used.
     public init(
         _ address: StoreAddress, password: @escaping PostgresPasswordSource = { nil }, keys: RegistrationKeys,

@@ -37,8 +37,8 @@ final class SQLiteConnection {
     /// Finalizes all statements and closes the connection.
     func close() {
         let handle = open
-        // An interrupt remains in effect until a statement begins. Without this statement, it would keep SQLite from
-        // moving the WAL into the database.
+        // An interrupt remains in effect until a statement begins. Without this statement, the interrupt would keep
+        // SQLite from moving the WAL into the database.
         _ = martlet_sqlite_exec(handle, "SELECT 1")
         while let statement = martlet_sqlite_any_statement(handle) { _ = martlet_sqlite_finalize(statement) }
         let result = martlet_sqlite_close(handle)

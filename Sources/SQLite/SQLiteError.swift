@@ -36,7 +36,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case value
         /// A table or column is missing, or a statement is invalid.
         case statement
-        /// The job cannot decrypt a row, because it lacks a key.
+        /// The job cannot decrypt a row, because the data key is missing.
         case missingKey = "missing-key"
         /// `SQLiteThread.close` interrupted a statement.
         case interrupted

@@ -17,7 +17,7 @@ public final class SQLiteFile {
     /// The mode of files that this process creates, before its umask. SQLite gives its own files beside the database
     /// the same mode.
     static let mode: mode_t = 0o640
-    /// The size in bytes to which SQLite truncates the WAL after a checkpoint.
+    /// The size in bytes to which SQLite truncates a larger WAL after a checkpoint.
     static let walBytesMax = 64 << 20
     /// The time for which a reader waits while another process recovers or closes the file. A writer does not wait,
     /// since no other process writes.
@@ -59,7 +59,7 @@ public final class SQLiteFile {
         }
     }
 
-    /// Prepares the connection, and closes it if that fails.
+    /// Prepares the connection. Closes the connection if the preparation fails.
     private init(
         _ connection: SQLiteConnection, _ lock: consuming SQLiteWriterLock?,
         _ prepare: (SQLiteConnection) throws(SQLiteError) -> Void

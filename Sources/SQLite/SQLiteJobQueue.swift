@@ -69,7 +69,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         if hasEnded { ended() }
     }
 
-    /// Whether the queue refuses jobs for ever, because the file is closed or could not be opened. True before the
+    /// Whether the queue refuses all further jobs, because the file is closed or could not be opened. True before the
     /// jobs that have not run are handed back. Callable from any thread.
     var hasEnded: Bool {
         lock.withLock {

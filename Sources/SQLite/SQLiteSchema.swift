@@ -2,7 +2,8 @@
 ///
 /// A file stores its version as `user_version`: the number of steps that were applied.
 public struct SQLiteSchema: Sendable {
-    /// The `application_id` of the program's files. A database with another ID is refused unless it is empty.
+    /// The `application_id` of the program's files. `SQLiteFile.open` refuses a database with another ID, unless the
+    /// database is empty.
     public let application: Int32
     /// The SQL of each step, with semicolons between its statements. Each step runs once per file, in its own
     /// transaction. A released step must not change.

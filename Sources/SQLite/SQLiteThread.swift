@@ -59,9 +59,9 @@ public final class SQLiteThread<Statements>: Sendable {
     }
 
     /// Ends the thread and closes the file. Jobs that wait complete with `closed`. The running statement is
-    /// interrupted. If some jobs of its transaction have not run, the transaction is rolled back, and all of its jobs
-    /// complete with `interrupted` or `closed`. To finish the jobs instead, wait for their completions before you call
-    /// this method.
+    /// interrupted. If some jobs of its transaction have not run, or if the statement is that of a writer, the
+    /// transaction is rolled back, and all of its jobs complete with `interrupted` or `closed`. To finish the jobs
+    /// instead, wait for their completions before you call this method.
     ///
     /// Close the reader before the writer: the last connection to close moves the WAL into the database. Callable from
     /// any thread.

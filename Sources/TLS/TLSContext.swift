@@ -4,7 +4,7 @@ public import Crypto
 /// Certificates, keys and settings, read and checked once, for any number of client or server connections.
 ///
 /// `@unchecked Sendable`: immutable after `init`, and OpenSSL allows several threads to create connections from one
-/// `SSL_CTX`. A separate context per lane is faster, since threads contend for the reference count.
+/// `SSL_CTX`. A separate context per lane is faster, since threads contend for the reference count of a shared one.
 public final class TLSContext: @unchecked Sendable {
     /// Cipher suites of TLS 1.2: only those with forward secrecy and authenticated encryption, as HTTP/2 requires
     /// (RFC 9113, 9.2.2).

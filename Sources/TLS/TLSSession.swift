@@ -4,7 +4,7 @@ internal import EventLoop
 
 /// One side of a TLS connection without I/O. The session converts between ciphertext and plaintext.
 final class TLSSession {
-    /// Amount of pending ciphertext from which no more plaintext is accepted.
+    /// Amount of pending ciphertext at which the session accepts no more plaintext.
     static let ciphertextBytesMax = 128 * 1024
     /// Space beyond `ciphertextBytesMax` for the last record and for OpenSSL's own messages (handshake, alerts, key
     /// updates). The connection fails if a peer triggers more messages and does not read them.

@@ -13,7 +13,7 @@ struct registration {
   int16_t environment, kind;
 };
 
-/* Registrations in random order. A program takes them in turn, and begins again after the last one. */
+/* Registrations in random order. next_registration returns them in this order, and begins again after the last one. */
 struct registrations {
   struct registration *all;
   size_t count, next;

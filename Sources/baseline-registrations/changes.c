@@ -25,13 +25,13 @@ static int compare_numbers(const void *left, const void *right) {
 
 static int compare_keys(const void *left, const void *right) { return memcmp(left, right, key_bytes); }
 
-/* Sends the advisory locks of a batch: those of its tokens, users, devices, and of two further marks for each. */
+/* Sends the advisory locks of a batch: for each command, those of its token, user and device, and of two end marks. */
 static void send_locks(PGconn *connection, const struct registration **commands, int batch) {
   static int32_t numbers[commands_max * locks_per_command];
   int count = 0, different = 0;
   for (int i = 0; i < batch; i++) {
     const char *keys[] = {commands[i]->token, commands[i]->user, commands[i]->device};
-    /* Other bytes of two keys stand for the keys of the marks. */
+    /* The program does not compute the keys of end marks, but uses other bytes of the user and device keys. */
     for (int key = 0; key < 3; key++) numbers[count++] = (uint16_t)read_int16(keys[key] + key_bytes - 2);
     for (int key = 1; key < 3; key++) numbers[count++] = (uint16_t)read_int16(keys[key]);
   }

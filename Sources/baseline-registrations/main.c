@@ -4,8 +4,8 @@
  *
  * It has one thread and one connection in pipeline mode, and executes the statements of Martlet's store, in batches of
  * the same size. `lookups` looks users up. `registrations` registers stored tokens again, in transactions of 256.
- * `single` does the same in transactions of one. Keys are read from the table, so it hashes no user and no token. It
- * decrypts no row and applies no rule. Any error ends the program.
+ * `single` does the same in transactions of one. The program reads the keys from the table, so it hashes no user and
+ * no token. It decrypts no row and applies no rule. Any error ends the program.
  *
  * After a warm-up of a tenth of the time, the program measures, and prints count, rate and processor time.
  */

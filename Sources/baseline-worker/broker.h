@@ -16,7 +16,7 @@ void broker_read(struct broker *broker);
 /* Returns the next complete delivery with its members located, or NULL if there is none yet. */
 struct message *broker_next_delivery(struct broker *broker);
 
-/* Both functions append to the output that broker_flush writes. */
+/* The next two functions append to the output that broker_flush writes. */
 void broker_publish_result(struct broker *broker, struct message *message);
 void broker_acknowledge_confirmed(struct broker *broker);
 

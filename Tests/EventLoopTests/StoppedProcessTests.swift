@@ -4,7 +4,8 @@ import TestKit
 import Testing
 
 @Suite struct StoppedProcessTests {
-    /// A stopped process continues with due timers. The bytes that have arrived meanwhile must prevent their timeouts.
+    /// When a stopped process continues, its timers are due. The loop first reports the bytes that arrived during the
+    /// stop, so that no timer reports a timeout.
     @Test func `After a stop of the process, events precede due timers`() async {
         await #expect(processExitsWith: .success) {
             let hasBytes = try await onEpollLoop { loop in

@@ -116,7 +116,7 @@ import Testing
             let earlier = try fixture.open(.sample(), on: loop)
             try await earlier.start()
             await earlier.close()
-            // An operator's tool takes no lock of writers.
+            // Simulates an operator's tool, which does not hold the lock of the writer.
             let tool = try SQLiteFile.open(fixture.path, .readWrite, schema: SQLiteFixture.schema)
             try #require(unlink(SQLiteFile.lockPath(of: fixture.path)) == 0)
             try tool.execute("BEGIN IMMEDIATE")

@@ -86,7 +86,7 @@ extension StoreCheck {
                         user: "user \(round % count)")
                     let devices = try await client.lookUp([query])
                     #expect(devices.map(\.count) == [1])
-                    // A registration again, and a new one.
+                    // A repeated registration, and a new registration.
                     let commands = [
                         register(round % count, at: Int64(round + 2)), register(count + round, at: Int64(round + 2)),
                     ]

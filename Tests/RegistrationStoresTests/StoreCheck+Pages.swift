@@ -51,7 +51,7 @@ extension StoreCheck {
                 let rows = try await client.rows(filter, rowsMax: 1)
                 #expect(Set(rows.map { $0.details?.identity?.token }) == Set(known))
             }
-            // The unknown rows take no place in a round.
+            // The unknown rows do not count toward the limit of a round.
             _ = try await client.maintain(rules: later, rowsMax: 5)
             #expect(try await client.rows(.user("ann", app: nil)) == [])
             let outcomes = try await client.apply([.erase("ann", at: 5)], rules: later)

@@ -26,8 +26,10 @@ import Testing
         }
     }
 
-    /// Returns the time in nanoseconds that the rules need for a batch, with as many stored rows that the commands
-    /// concern.
+    /// Returns the time in nanoseconds that the rules need for a batch of `count` commands.
+    ///
+    /// The commands concern `count` stored rows. If they share one token, they concern at most half of the rows that a
+    /// token can have.
     private func nanoseconds(_ shape: Shape, count: Int) throws -> Int {
         let model = try RegistrationModel()
         let keyed = try (0..<count).map { try model.keyed(shape.command($0)) }
@@ -40,7 +42,7 @@ import Testing
         return ProcessorClock.nanoseconds { _ = model.rules.apply(later, to: rows, marks: []) }
     }
 
-    // A batch with twice as many commands and rows takes four times as long if one is compared with each other one.
+    // If the rules compared each command with each row, twice as many commands and rows would take four times as long.
     @Test(arguments: Shape.allCases) func `The time grows as commands and rows do`(shape: Shape) throws {
         let count = 600
         var ratios: [Double] = []

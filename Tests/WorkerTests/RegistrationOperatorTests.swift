@@ -5,7 +5,7 @@ import Registrations
 import TestKit
 import Testing
 
-/// Commands of operators beside a worker that uses an SQLite store.
+/// Commands of operators while a worker uses the same SQLite store.
 @Suite(.timeLimit(.minutes(10))) struct RegistrationOperatorTests {
     private struct Run {
         let status: ChildExit.Status
@@ -13,7 +13,7 @@ import Testing
         let errors: [String]
     }
 
-    /// A worker with an SQLite store, and the commands beside it.
+    /// A worker with an SQLite store, and the commands of an operator.
     private struct StoreHarness {
         let stage: Stage
         private let prefix: String
@@ -161,7 +161,7 @@ import Testing
         try await harness.stage.end()
     }
 
-    /// Imports a file that contains only a mark, beside the worker. A later export contains the mark.
+    /// Imports a file that contains only a mark, while the worker runs. Checks that a later export contains the mark.
     private func importMark(_ harness: StoreHarness) async throws {
         let before = try await exportedMarks("before.ndjson", harness)
         let indexKey = try #require(before.first?.root["index_key"]?.string)

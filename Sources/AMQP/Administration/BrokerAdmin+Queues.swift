@@ -61,7 +61,8 @@ extension BrokerAdmin {
         return count
     }
 
-    /// Removes and returns the first message of a queue; nil if the queue is empty.
+    /// Removes and returns the first message of a queue; nil if the queue is empty. Discards a body above 16 MiB
+    /// (`IncomingMessage.isOversized`).
     public func get(from queue: String) async throws(AMQPError) -> IncomingMessage? {
         let reply = try await call(.basicGet(queue: queue), queue)
         guard case .message(let message) = reply else { throw Self.wrongReply }

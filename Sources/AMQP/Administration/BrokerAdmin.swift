@@ -2,7 +2,8 @@ public import EventLoop
 
 /// A client that manages exchanges, queues and bindings.
 ///
-/// A refused operation throws and does not affect later operations. Operations wait for the connection.
+/// A refused operation throws and does not affect later operations. Operations in flight at the time of the refusal
+/// fail with the same error. Operations wait for the connection.
 public final class BrokerAdmin: ChannelHandler {
     enum Reply {
         case done

@@ -3,7 +3,7 @@ import EventLoop
 /// A pure state machine that decides when one channel of a connection opens, fails, reopens and closes.
 ///
 /// An error on a channel closes only this channel, which then reopens, usually after a delay. `lose` and `report` are
-/// the last actions for an event, because they may run code of the channel's user that closes the channel.
+/// the last actions for an event, because they may run code of the handler that closes the channel.
 struct ChannelMachine {
     /// The state of the channel. Each case lists its possible next states after "To:".
     enum State: Equatable {
@@ -27,8 +27,8 @@ struct ChannelMachine {
         /// The wait for the answer to `channel.close`. Every frame before the answer is ignored, except the broker's
         /// own `channel.close`, which is answered. To: opening, reopening, unanswered, detached, closed.
         case closing(then: Reopen)
-        /// A channel that is closed for its user. The broker has not answered, so the channel number stays in use. To:
-        /// closed.
+        /// A channel that is closed for its handler. The broker has not answered, so the channel number stays in use.
+        /// To: closed.
         case unanswered
         case closed
     }

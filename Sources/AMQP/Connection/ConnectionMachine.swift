@@ -3,7 +3,7 @@ import EventLoop
 /// A pure state machine that decides when a connection to a broker opens, logs in, retries and closes.
 ///
 /// After a loss, the connection opens again at the next endpoint, until `close`. Actions that may run code of the
-/// connection's user follow all actions that depend on the state.
+/// handlers follow all actions that depend on the state.
 struct ConnectionMachine {
     /// The state of the connection. Each case lists its possible next states after "To:".
     enum State {

@@ -49,7 +49,7 @@ extension Consumer {
         }
     }
 
-    /// Returns to `running`, because the user resumed the consumer before `basic.cancel` was sent. Resumes the tasks
+    /// Returns to `running`, because the caller resumed the consumer before `basic.cancel` was sent. Resumes the tasks
     /// that wait in `stopConsuming`. Withheld settlements follow at the end of the event-loop iteration.
     func endQuiescence() {
         quiescenceTimer.cancel()
@@ -78,7 +78,7 @@ extension Consumer {
         stopWaiters.resume(returning: ())
     }
 
-    /// Interrupts the channel, and consumes again after a delay if the user still wants deliveries.
+    /// Interrupts the channel, and consumes again after a delay if the caller still wants deliveries.
     func canceled(_ error: AMQPError) {
         subscription = .canceled(error)
         guard let retryAt = channel.interrupted(error), case .canceled = subscription else { return }

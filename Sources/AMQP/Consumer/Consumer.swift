@@ -20,7 +20,7 @@ public final class Consumer: ChannelHandler {
 
     let configuration: ConsumerConfiguration
     var subscription = Subscription.stopped(nil)
-    /// Whether the user wants deliveries. `subscription` is the state at the broker.
+    /// Whether the caller wants deliveries. `subscription` is the state at the broker.
     var wantsToConsume = true
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer

@@ -3,8 +3,8 @@ package import EventLoop
 /// The unconfirmed publishes of one channel, by sequence number.
 ///
 /// Numbers run from 1 without gaps (RabbitMQ's publisher confirms). A returned message arrives before its confirm and
-/// has no number, so it is identified by its fingerprint. If several unconfirmed messages are identical, the return may
-/// count for any of them.
+/// has no number, so the window identifies the message by its fingerprint. If several unconfirmed messages are
+/// identical, the return may count for any of them.
 ///
 /// `Waiter` receives the outcome.
 package struct ConfirmWindow<Waiter> {

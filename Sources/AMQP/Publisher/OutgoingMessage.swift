@@ -26,8 +26,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     /// The time to live in a queue, in milliseconds. A lower limit of the queue applies instead. nil means that only
     /// the queue's limit applies.
     public var expirationMilliseconds: Optional<Int64>
-    /// The headers. Together with the other properties, they must fit into one frame. The broker reserves some names
-    /// that begin with `x-`.
+    /// The headers. The headers and all other properties together must fit into one frame. The broker reserves some
+    /// names that begin with `x-`.
     public var headers: FieldTable
 
     /// Creates a message. The initializer is inlinable, because a call would copy all members.

@@ -5,8 +5,8 @@ public import EventLoop
 /// The channel reopens after its own loss and after a loss of the connection. Messages that are published in the
 /// meantime wait.
 ///
-/// A publisher may also receive direct replies (https://www.rabbitmq.com/docs/direct-reply-to). They need no queue and
-/// no permission.
+/// A publisher may also receive direct replies (https://www.rabbitmq.com/docs/direct-reply-to). Direct replies need no
+/// queue and no permission.
 public final class Publisher: ChannelHandler {
     /// The outcome of a message whose receiver has not been notified yet.
     private struct Completion {
@@ -79,8 +79,8 @@ public final class Publisher: ChannelHandler {
         channel.start(self)
     }
 
-    /// Starts the publisher so that it also receives direct replies. The handler also receives the loss of a channel,
-    /// which loses the replies to all messages before. Replies need no settlement. Call this function instead of
+    /// Starts the publisher so that it also receives direct replies. The handler also receives the loss of a channel.
+    /// The replies to all earlier messages are then lost. Replies need no settlement. Call this function instead of
     /// `start(_:)`.
     public func startWithReplies(_ handler: ConsumerHandler) {
         replyHandler = handler

@@ -28,7 +28,7 @@ enum ClientMethod: Equatable {
     /// The prefetch of consumers that start after this method.
     case basicQos(prefetch: UInt16)
     case basicConsume(queue: String, consumerTag: String, arguments: FieldTable)
-    /// The consumption of direct replies on this channel. They need no acknowledgment.
+    /// The consumption of direct replies on this channel. Direct replies need no acknowledgment.
     case basicConsumeReplies
     case basicCancel(consumerTag: String)
     /// The fetch of one message, which counts as acknowledged.

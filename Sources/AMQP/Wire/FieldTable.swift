@@ -38,7 +38,7 @@ public struct FieldTable: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 /// A value in a `FieldTable`.
 public enum FieldValue: Sendable, Hashable {
     case boolean(Bool)
-    /// A signed integer. It is written with 64 bits and read from every integer type.
+    /// A signed integer. Martlet writes 64 bits, and reads every integer type.
     case integer(Int64)
     /// Text. Invalid UTF-8 is read with replacement characters.
     case string(String)

@@ -1,6 +1,6 @@
 extension FieldTable {
     /// The nesting limit of tables and arrays. Deeper values are read as `unreadable`. The limit bounds the stack,
-    /// because a peer can nest 26,000 levels in one frame.
+    /// because a peer can nest more than 200,000 levels in one frame of 1 MiB.
     static let depthMax = 8
 
     /// Reads a table from `content`, which does not include the table's length prefix. Returns nil if the bytes are not

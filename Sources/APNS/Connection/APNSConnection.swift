@@ -6,7 +6,7 @@ import Telemetry
 /// A connection to APNs that sends pushes, reads their answers, and detects an unresponsive peer. The pool receives
 /// the outcome of each push.
 final class APNSConnection: HTTP2ClientDelegate {
-    /// An open stream and the push that it carries. Its index in `openStreams` is the slot of the stream.
+    /// An open stream and the push that the stream carries. The slot of the stream is the index in `openStreams`.
     private struct OpenStream {
         var stream: HTTP2Stream
         /// The push; nil once its outcome is known. The stream may close later.

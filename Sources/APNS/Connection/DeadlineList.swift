@@ -1,8 +1,8 @@
 import EventLoop
 
-/// A linked list of slots, ordered by deadline. The slots stand for streams that wait for an answer, or for pushes
-/// that wait for a stream. Most timeouts are equal, so a new slot is inserted at or near the end. Removal takes
-/// constant time.
+/// A linked list of slots, ordered by deadline. Each slot represents a stream that waits for an answer, or a push that
+/// waits for a stream. Most timeouts are equal, so a new slot is inserted at or near the end. Removal takes constant
+/// time.
 struct DeadlineList {
     private struct Link {
         var before: Int32 = none

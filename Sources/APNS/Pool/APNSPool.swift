@@ -136,7 +136,7 @@ public final class APNSPool {
     }
 
     /// Stops accepting pushes, closes all connections, and releases the handler. The outcome of a push in flight
-    /// without an answer is `unknown`, or `notSent` if its request was not completely written.
+    /// without an answer is `unknown`, or `notSent` if APNs cannot have received the whole request.
     public func close() {
         stopAccepting()
         for connection in connections { connection?.close() }

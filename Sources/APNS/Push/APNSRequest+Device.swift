@@ -20,7 +20,7 @@ extension APNSRequest {
             payload: payload, payloadRange: payloadRange ?? payload.indices)
     }
 
-    /// Returns the same push to another device, with another id.
+    /// Returns the same push to another device, with another ID.
     public func addressed(to token: ArraySlice<UInt8>, id: UUIDValue) -> APNSRequest {
         APNSRequest(
             target: .device(token), topic: topic, pushType: pushType, priority: priority, expiration: expiration,

@@ -14,8 +14,8 @@ public struct PushAnswer: Sendable, Hashable {
     /// The last time when APNs confirmed that the device token was invalid, in UNIX milliseconds. APNs sends the time
     /// with status 410; nil if the answer contains none.
     public var timestampMilliseconds: Int64?
-    /// Value of `apns-unique-id`. The sandbox sends the header in all answers to pushes, production only in
-    /// answers to broadcasts.
+    /// Value of `apns-unique-id`; nil if the answer has no such header. The sandbox sends the header in all answers to
+    /// pushes, production only in answers to broadcasts.
     public var apnsUniqueID: String?
     /// Value of `apns-request-id`; nil if the answer has no such header.
     public var apnsRequestID: String?

@@ -2,8 +2,8 @@ import APNSProtocol
 import Crypto
 import TLS
 
-/// The data that the process starts with: the state, the server's TLS identity, and the demonstration. The
-/// demonstration supplies the state or the server certificate if no option names a file for it.
+/// The data that the process starts with: the state, the server's TLS identity, and the demonstration. If no option
+/// names a state file, the demonstration supplies the state. The same applies to the server certificate.
 ///
 /// The initializer reads and writes files, so create the data before the event loop runs.
 struct StartupData: Sendable {

@@ -37,7 +37,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var requestsAbandoned = 0
     /// Verifications of provider tokens, including failed ones. Uses of a connection's cached token do not count.
     public internal(set) var tokensVerified = 0
-    /// Requests without a valid `apns-id` or `apns-request-id`.
+    /// Complete requests in which neither `apns-id` nor `apns-request-id` is a UUID.
     public internal(set) var requestsWithoutID = 0
     public internal(set) var distinctIDs = 0
     /// Requests whose ID an earlier request had, except requests that a fault left unprocessed.

@@ -4,7 +4,8 @@ public import JSON
 /// An ID that more than one request had.
 public struct DuplicateID: Sendable, Hashable {
     public let id: UUIDValue
-    /// Number of requests with this ID, including the first.
+    /// Number of requests with this ID, including the first. Restarts at 2 after another ID replaced this ID in the
+    /// full list.
     public internal(set) var times = 2
     /// Number of the newest of these requests; 0 without a log.
     public internal(set) var number: Int

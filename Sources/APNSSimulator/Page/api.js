@@ -1,7 +1,7 @@
 // Calls of the admin API.
 
-// The failure of a call. `isGone` is true if the simulator did not respond. Otherwise, the message is the simulator's
-// error.
+// The failure of a call. `isGone` is true if the simulator did not respond, or the response is not JSON. Otherwise, the
+// message is the simulator's error.
 export class APIError extends Error {
   constructor(message, isGone) {
     super(message);
@@ -11,7 +11,7 @@ export class APIError extends Error {
 
 const answerDeadlineSeconds = 10;
 
-// Calls an endpoint. Returns the JSON of the response, or null for an empty response.
+// Calls an endpoint. Returns the JSON of the response, or null for an empty response. Throws an `APIError`.
 export async function call(method, path, body, { waitSeconds = 0, signal } = {}) {
   const deadline = AbortSignal.timeout((waitSeconds + answerDeadlineSeconds) * 1000);
   let response, text;

@@ -9,7 +9,7 @@ let offsetSeconds = 0;
 
 export const now = () => Date.now() + offsetSeconds * 1000;
 
-// `changed` is called after each change.
+// Calls `changed` after each change.
 export function start(changed) {
   const set = async (seconds) => {
     await attempt(byID("clock-outcome"), async () => {

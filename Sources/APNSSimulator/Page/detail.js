@@ -26,7 +26,7 @@ let refuseDevice = async () => {};
 let shown = null;
 let hashBefore = "";
 
-// `refuse(prefix)` adds a fault that answers 410 to a device.
+// `refuse(prefix)` adds a fault that answers 410 to pushes to device tokens that begin with the prefix.
 export function start(refuse) {
   refuseDevice = refuse;
   const dialog = byID("detail");

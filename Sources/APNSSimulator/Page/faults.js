@@ -7,7 +7,7 @@ import { formatCount, plural, reasons, statusText } from "./words.js";
 
 let refresh = async () => {};
 
-// `changed` is called after each change and must draw the list again.
+// Calls `changed` after each change. `changed` must draw the list again.
 export function start(changed) {
   refresh = changed;
   put(byID("fault-reasons"), reasons.map((reason) => make("option", { value: reason })));

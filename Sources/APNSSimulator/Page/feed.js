@@ -1,4 +1,4 @@
-// Receives requests by consecutive long polls, and retries while the simulator does not respond.
+// Receives requests by consecutive long polls, and retries after each error.
 
 import { call } from "./api.js";
 
@@ -11,7 +11,7 @@ const pauseMillisecondsMin = 500;
 const pauseMillisecondsMax = 8000;
 
 // `events` has the functions requests(list, missed, dropped), restarted(), reached() and gone(error,
-// pauseMilliseconds). The list is empty if a restart found no requests.
+// pauseMilliseconds). The list may be empty after a start, a restart or a pause.
 export class Feed {
   constructor(events) {
     this.events = events;

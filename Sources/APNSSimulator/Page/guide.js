@@ -28,7 +28,7 @@ export const certificate = () =>
 
 const listeners = () => ready.listeners ?? [];
 
-// The server certificate is valid for this name, but not for every address.
+// Returns the host and port for clients. The server certificate is valid for `localhost`, but not for every address.
 function placeOf({ host, port }) {
   const name = ["127.0.0.1", "::1"].includes(host) ? "localhost" : ["0.0.0.0", "::"].includes(host) ? location.hostname : host;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
@@ -45,7 +45,8 @@ function facts() {
     value && make("div", {}, make("dt", {}, name), make("dd", {}, make("code", {}, value)))));
 }
 
-// A push that authenticates with the certificate instead of a token.
+// Returns elements with a command for a push that authenticates with the certificate instead of a token; a hint if the
+// certificate's file or a push listener is missing.
 function line() {
   const listener = listeners().find((other) => other.service === "push");
   if (!ready.client_certificate_file || !listener) {

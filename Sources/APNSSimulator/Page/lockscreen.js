@@ -16,7 +16,7 @@ const replacements = new Map();
 // The shortened token of each device by its key. The device of the newest push is last.
 const devices = new Map();
 const openStacks = new Set();
-// The search text in lower case; empty for all devices.
+// The search text; empty for all devices.
 let device = "";
 let showDetail = () => {};
 

@@ -1,4 +1,4 @@
-// The presentation of accepted requests on a device, by pure functions of a request of the admin API. A payload can
+// The presentation of pushes on a device and in lists, by pure functions of a request of the admin API. A payload can
 // have any shape, so each value may be of any type.
 
 // The presentation of each push type. `onScreen` is true if the system shows something.

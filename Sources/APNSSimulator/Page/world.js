@@ -10,7 +10,7 @@ const states = ["active", "unregistered", "expired", "bad", "not_for_topic"];
 
 let refresh = async () => {};
 
-// `changed` is called after each change and must draw the page again.
+// Calls `changed` after each change. `changed` must draw the page again.
 export function start(changed) {
   refresh = changed;
   byID("device-form").addEventListener("submit", (event) => {

@@ -93,7 +93,7 @@ public struct RuleOptions: Sendable {
     /// Maximum broadcasts to one channel in a second of the clock; nil for no limit. Further broadcasts receive 429
     /// `TooManyRequests`.
     public var requestsPerChannelMax: Int?
-    /// Value of `Retry-After` with `TooManyRequests`, in seconds; nil for no such header. APNs is not known to send
+    /// Value of `retry-after` with `TooManyRequests`, in seconds; nil for no such header. APNs is not known to send
     /// the header.
     public var retryAfterSeconds: Int?
     /// Reason for a wrong method on the paths of broadcasts and channels. Apple lists `MethodNotAllowed` and `BadPath`.

@@ -31,7 +31,8 @@ extension SimulatorConnection {
         if goAway.closing == .close { endNow(.goAway) { $0.close() } }
     }
 
-    /// Returns the last stream that the simulator still serves after a GOAWAY; nil for all accepted streams.
+    /// Returns the last stream that the simulator still serves after a GOAWAY; nil or `Int32.max` for all accepted
+    /// streams.
     func lastStreamID(_ goAway: FaultGoAway) -> Int32? {
         guard let second = goAway.second else { return lastStreamID(goAway.lastStream) }
         return min(lastStreamID(goAway.lastStream) ?? .max, lastStreamID(second) ?? .max)

@@ -31,8 +31,8 @@ extension SimulatorServer {
         return actions
     }
 
-    /// Applies the faults to a request. The caller passes the resulting connection action to
-    /// ``SimulatorConnection/perform(_:)`` after it has logged the request.
+    /// Applies the faults to a request. After logging the request, the caller passes the resulting connection action to
+    /// ``SimulatorConnection/perform(_:)``.
     func applyFaults(to request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) -> FaultedRequest {
         let effect = faults.effect(of: FaultSubject(request, on: connection))
         var struck = FaultedRequest(response: .silence, latency: effect.latency, faultID: effect.faultID)

@@ -328,8 +328,7 @@ public final class SimulatorServer {
         setTimer()
     }
 
-    /// Returns the header fields of an answer, valid until the next answer. As with APNs, IDs enter the peer's HPACK
-    /// table (MongoosePush#45).
+    /// Returns the header fields of an answer. As with APNs, IDs enter the peer's HPACK table (MongoosePush#45).
     func headers(of answer: Answer, to request: Request, service: Service) -> HeaderBlock {
         headers.removeAll()
         if service.kind == .channelManagement || request.isBroadcast {

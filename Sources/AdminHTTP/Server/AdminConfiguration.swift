@@ -12,7 +12,8 @@ public struct AdminConfiguration: Sendable {
     /// Maximum simultaneous connections of one host. A further connection of the host displaces the host's connection
     /// that has waited longest for its client.
     public var connectionsPerHostMax = 64
-    /// Maximum time for the head of the first request, counted from the connect.
+    /// Maximum time for the head of the first request, counted from the connect. A smaller `transferSecondsMax` applies
+    /// instead.
     public var headSecondsMax = 5
     /// Maximum requests with a pending answer. Further requests are refused with 503.
     public var pendingMax = 64

@@ -1,8 +1,8 @@
 public import EventLoop
 
 /// A report of the connections that an admin endpoint displaced. A displaced connection is reported immediately, unless
-/// the previous report is less than a minute old. The connections of this minute are then reported together at its end.
-/// Used only on the endpoint's loop.
+/// the previous report is less than a minute old. In that case, one report at the end of the minute covers all
+/// connections displaced meanwhile. Used only on the endpoint's loop.
 public final class DisplacementReport {
     private static let intervalSeconds = 60
 

@@ -62,7 +62,8 @@ public struct TopologyDeclarer {
 
     /// Declares exchanges, queues and bindings. Continues after a step that the broker refuses.
     ///
-    /// - Parameter former: bindings of earlier configurations, which are removed.
+    /// - Parameter former: bindings of earlier configurations, to remove. After a failed step, bindings whose removal
+    ///   could lose messages are kept.
     /// - Returns: the number of steps that failed.
     /// - Throws: if the connection is lost.
     public mutating func declare(removing former: [Topology.Binding] = []) async throws(AMQPError) -> Int {

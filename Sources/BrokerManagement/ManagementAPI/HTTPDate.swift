@@ -4,7 +4,7 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns the seconds since 1970; nil if the text does not have this format.
+    /// Returns the seconds since 1970; nil for a text of another format or a year before 1970. Ignores the weekday.
     static func unixSeconds(_ text: String) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 6, words[5] == "GMT", let day = Int64(words[1]), 1...31 ~= day,

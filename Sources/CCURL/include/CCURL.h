@@ -5,8 +5,8 @@
 // links libcurl.
 #include <curl/curl.h>
 
-// Loads and initializes libcurl. Returns NULL, or an error message. After an error, no other function may be called.
-// Call this function once.
+// Loads and initializes libcurl. Returns NULL, or an error message. Call this function once. After an error, call no
+// other function.
 const char *martlet_curl_load(void);
 
 CURL *martlet_curl_easy_init(void);

@@ -20,7 +20,7 @@ int martlet_sqlite_is_autocommit(sqlite3 *connection);
 int martlet_sqlite_changes(sqlite3 *connection);
 // Returns whether the path of the connection names no file, or another file than when the connection was opened.
 int martlet_sqlite_has_moved(sqlite3 *connection);
-// May be called by any thread until martlet_sqlite_close is called.
+// Any thread may call this function until martlet_sqlite_close is called.
 void martlet_sqlite_interrupt(sqlite3 *connection);
 
 // Prepares a statement that is used many times. `bytes` is the length of `sql`, including the terminating NUL.

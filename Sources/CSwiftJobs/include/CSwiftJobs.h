@@ -3,7 +3,7 @@
 
 #pragma clang assume_nonnull begin
 
-/* Receives a job that the Swift runtime would enqueue in its global pool, on the thread of `loop`. */
+/* Receives, on the thread of `loop`, a job that the Swift runtime would enqueue in its global pool. */
 typedef void (*martlet_take_job)(void *loop, void *job);
 
 /* Sets the function that receives the jobs of all loops in the process. */

@@ -7,7 +7,7 @@ package struct PayloadSchemaFiles: Sendable {
         package var pattern: AppPattern
         package var path: String
         package private(set) var schema: CompiledSchema
-        /// The files that the last read opened or looked for, with their versions from before the read.
+        /// The files that the last read opened or searched for, with their versions from before the read.
         package private(set) var sources: [String: FileVersion]
 
         init(pattern: AppPattern, path: String) throws(SchemaFileProblem) {

@@ -10,7 +10,8 @@ package import TLS
 package import Telemetry
 
 /// A worker's configuration: the values of the file with references resolved, files read and defaults applied.
-/// `schemas/config.schema.json` describes each value. The components' configuration types are created from this type.
+/// `schemas/config.schema.json` describes each value. The components derive their own configuration types from this
+/// type.
 package struct WorkerConfiguration: Sendable {
     package var broker: Broker
     package var apns: APNs

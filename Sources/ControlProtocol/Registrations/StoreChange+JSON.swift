@@ -3,7 +3,8 @@ import JSON
 package import Registrations
 
 extension StoreChange {
-    /// Not the word of earlier builds, whose workers check no data key.
+    /// The word for the edit that re-encrypts registrations. Earlier builds used another word, and their workers check
+    /// no data key: such a worker refuses this word.
     private static let rekeyWord = "rekey_to"
     private static let unsuspendWord = "unsuspend"
     private static let limits = JSONLimits(bytesMax: bytesMax)

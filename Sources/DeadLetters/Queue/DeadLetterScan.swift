@@ -145,6 +145,8 @@ package final class DeadLetterScan {
 
     /// Reads the number of messages, and starts consuming unless the queue is empty. From then on, a signal ends the
     /// scan.
+    ///
+    /// - Throws: `notFound` if the queue does not exist, or the error of the connection.
     package func open() async throws(AMQPError) {
         startControl()
         let status = try await admin.status(ofQueue: queue)

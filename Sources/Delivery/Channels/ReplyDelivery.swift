@@ -15,8 +15,9 @@ struct ReplyDelivery {
         case impossible(PublishRefusal)
     }
 
-    /// The number of repeats at the requester's address after which an unconfirmed reply is redirected. If the address
-    /// accepted an unconfirmed publish, the reply exists twice, which is harmless.
+    /// The number of repeats at the requester's address after which a reply is redirected if its last publish was
+    /// nacked or has an unknown outcome. If the address accepted an unconfirmed publish, the reply exists twice, which
+    /// is harmless.
     static let repeatsMax = 3
     /// The delay before the first repeat. Each further repeat doubles the delay, up to `delayMillisecondsMax`.
     private static let delayMilliseconds = 100
@@ -68,8 +69,8 @@ struct ReplyDelivery {
         case .returned where isForRequester: return consumerMissing()
         case .nacked where isForRequester && repeats >= Self.repeatsMax:
             return redirect(outcome.advice)
-        // Errors that need an operator, such as a missing permission, are not retried.
-        // A channel that RabbitMQ crashed for this address would crash again.
+        // A repeat does not help after an error that needs an operator, such as a missing permission. A channel that
+        // RabbitMQ crashed for this address would crash again.
         case .unknown(let error)
         where isForRequester
             && (repeats >= Self.repeatsMax || !error.isRetriable || error.replyCode == Self.internalErrorReplyCode):

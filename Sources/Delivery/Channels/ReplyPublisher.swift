@@ -8,7 +8,7 @@ final class ReplyPublisher {
     private let admin: BrokerAdmin
     private let log: Log
     private let completeRemedy: @Sendable (String) -> String
-    /// The event of a reply that is not delivered to the requester; nil if it is not logged.
+    /// The log event for a reply that is not delivered to the requester; nil to log no event.
     private let returnedEvent: LogEvent?
     private let repeats: Counter
     private var outage = Outage()
@@ -21,10 +21,10 @@ final class ReplyPublisher {
     /// Creates a publisher.
     ///
     /// - Parameters:
-    ///   - admin: The admin that checks whether a consumer exists. It does not share the connection of `publisher`,
-    ///     which a resource alarm blocks.
+    ///   - admin: The admin that checks whether a consumer exists. Its connection must not be the connection of
+    ///     `publisher`, which a resource alarm blocks.
     ///   - repeats: The counter of repeated publishes.
-    ///   - returnedEvent: The event of a reply that is not delivered to the requester; nil to log no event.
+    ///   - returnedEvent: The log event for a reply that is not delivered to the requester; nil to log no event.
     init(
         _ publisher: Publisher, admin: BrokerAdmin, repeats: Counter, log: Log,
         returnedEvent: LogEvent? = .channelReplyReturned, completeRemedy: @escaping @Sendable (String) -> String

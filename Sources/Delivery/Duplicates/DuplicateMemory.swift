@@ -55,7 +55,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         /// Resumes the delivery. Called once, on any thread.
         ///
         /// - Parameter end: The end of the first delivery. nil if this delivery must begin again. Reasons: the first
-        ///   delivery was requeued without an outcome, this delivery returned early from a wait, or the lane ends.
+        ///   delivery was requeued without an outcome, this delivery is early (`Relation.early`), or the lane ends.
         func firstEnded(_ end: FirstEnd?) {}
 
         final func resume(_ verdict: Verdict?) {
@@ -74,8 +74,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         case duplicate
         /// The first delivery again.
         case same
-        /// A delivery that returned from the wait queue while the first delivery still waits for the confirm of the
-        /// publish to that queue.
+        /// A delivery of the republished request, while the first delivery still waits for the confirm of the
+        /// republish.
         case early
     }
 
@@ -215,8 +215,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Records that the request is about to be published to a wait queue. The request may return before the broker
-    /// confirms the publish.
+    /// Records that the request is about to be republished with this wait id: to a wait queue, or to its queue after a
+    /// chunk. The request may return before the broker confirms the republish.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }

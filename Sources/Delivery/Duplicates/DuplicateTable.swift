@@ -20,8 +20,8 @@ struct DuplicateTable {
         var fingerprint: UInt32
         var waitID: UInt32
         var channel: DuplicateMemory.Channel
-        /// The low half of the wait id with which the request is published to a wait queue; 0 before the publish. The
-        /// request may return before the broker confirms the publish.
+        /// The low half of the wait id with which the request is republished; 0 before the republish. The request may
+        /// return before the broker confirms the republish.
         var next: UInt16 = 0
         /// The channel of a second delivery with the same wait id; nil without a second delivery. A repeated publish
         /// causes a second delivery, and the lane acknowledges it.
@@ -184,7 +184,7 @@ struct DuplicateTable {
         entries[index].held.twin = isFirst ? twin : candidate.channel
     }
 
-    /// Records that the request is about to be published to a wait queue.
+    /// Records that the request is about to be republished with this wait id.
     mutating func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         if let index = index(of: key) { entries[index].held.next = UInt16(truncatingIfNeeded: waitID) }
     }

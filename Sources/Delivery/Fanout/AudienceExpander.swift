@@ -23,7 +23,8 @@ final class AudienceExpander {
         finder = DeviceFinder(context, reader, counters)
     }
 
-    /// Begins the next chunk of a request to users. The delivery must not be a duplicate.
+    /// Begins the next chunk of a request to users. The memory of duplicates must have admitted the delivery as a first
+    /// delivery.
     func expand(_ pending: PendingAudience, _ record: DeliveryRecord) {
         let expansion = Expansion(pending.audience, pending.key, of: record)
         record.expansion = expansion
@@ -135,8 +136,8 @@ extension AudienceExpander {
         ChunkPublisher(record, expansion, messages, for: self).publish()
     }
 
-    /// Returns the place of the request's queue. For a request in the quarantine, this is the queue before the
-    /// quarantine. Without a known queue, returns the place of the first request queue.
+    /// Returns the place of the request's queue. For a request in the quarantine, returns the place of the queue before
+    /// the quarantine. If the lane does not know that queue, returns the place of the first request queue.
     private func childPlace(of record: DeliveryRecord) -> RequestPlace {
         let isInQuarantine = record.pipeline.session.role(of: record) == .quarantine
         let queue = isInQuarantine ? record.queueBeforeQuarantine(in: configuration) : record.delivery.queue
@@ -203,8 +204,8 @@ extension AudienceExpander {
     /// The time between lookup and delivery of a child, above which the worker looks up the registration again.
     static let staleSecondsMin: Int64 = 60
 
-    /// Returns whether the registration of a child must be looked up again before the push. The registration of a child
-    /// that is pushed in place was just looked up.
+    /// Returns whether the registration of a child must be looked up again before the push. A child that returned from
+    /// a wait queue is always stale. The registration of a child that is pushed in place was just looked up.
     func isStale(_ record: DeliveryRecord) -> Bool {
         guard let origin = record.fanoutOrigin, record.expansion == nil else { return false }
         return origin.isStale(atMilliseconds: record.receivedAtMilliseconds)

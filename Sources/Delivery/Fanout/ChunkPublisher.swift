@@ -1,7 +1,7 @@
 import AMQP
 
-/// Publishes the children of a chunk. Stops at a child that is not confirmed, or when the lane drains. Notifies the
-/// expander once the outcome of every publish is known.
+/// A publisher of the children of a chunk. It stops at a child that is not confirmed, and when the lane leaves
+/// (`LaneLifecycle.isLeaving`). It notifies the expander once the outcome of every publish is known.
 ///
 /// Loop-bound.
 final class ChunkPublisher {

@@ -3,9 +3,10 @@ import EventLoop
 import Registrations
 import Telemetry
 
-/// Finds devices for the requests of a lane. The searches of an event-loop iteration share lookups.
+/// A finder of devices for the requests of a lane. The searches of an event-loop iteration share lookups.
 ///
-/// Without a connection to the store, searches wait. Once the breaker opens, it holds their requests.
+/// Without a connection to the store, searches wait. Once the breaker opens, the lane holds the requests of the
+/// searches.
 ///
 /// Loop-bound.
 final class DeviceFinder {
@@ -39,7 +40,7 @@ final class DeviceFinder {
         update(nil)
     }
 
-    /// Ends the lookups in flight and closes the connection. Call this function after the lane has ended.
+    /// Ends the lookups in flight and closes the connection. Call this function at the end of a drain.
     func close() async {
         isClosed = true
         timer.cancel()
@@ -134,7 +135,7 @@ extension DeviceFinder {
     /// The route of the breaker in logs and in the status.
     static let route = "store"
 
-    /// The reason for which requests to users are held, and its first time; nil if no reason is known.
+    /// The reason for which the lane holds requests to users, and the start of the holds; nil if no reason is known.
     var holding: (cause: HoldReason, since: MonotonicTime)? {
         if let opening = breaker.opening { return (opening.cause, opening.since) }
         return keyFaults.report(loop.now.monotonic).map { ($0.cause, $0.since) }

@@ -12,8 +12,8 @@ final class Expansion {
     let template: ChildTemplate
     /// The place from which the next delivery of the request continues, and the counts of the report.
     var cursor: FanoutCursor
-    /// The number of confirmed children behind the cursor. If the request returns, it publishes them again, and the
-    /// cursor then counts them.
+    /// The number of confirmed children behind the cursor. If the request returns, a worker publishes these children
+    /// again, and the cursor then counts them.
     var confirmedBehindCursor = 0
     /// The children of this delivery whose devices were found so far.
     var chunk: FanoutChunk

@@ -7,7 +7,8 @@ import Registrations
 struct FanoutChunk {
     static let childrenMax = 500
     static let bytesMax = 1 << 20
-    /// The number of owners that a child names. The second lookup of the child ignores further owners of its token.
+    /// The maximum number of owners that a child names. The second lookup of the child ignores further owners of its
+    /// token.
     static let ownersMax = 8
 
     struct Child {

@@ -1,8 +1,8 @@
 import EventLoop
 import Registrations
 
-/// The breaker of the store. While the breaker is open, requests to users and stale children are held. Other requests
-/// continue.
+/// The breaker of the store. While the breaker is open, the lane holds requests to users and stale children. Other
+/// requests continue.
 ///
 /// Pure: its methods have the time and the events as parameters. One lookup at a time probes the open breaker. A new
 /// connection makes the probe due at once.

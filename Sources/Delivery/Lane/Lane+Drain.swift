@@ -34,9 +34,9 @@ extension Lane {
         }
     }
 
-    /// Stops consuming, settles or requeues the deliveries in flight, and closes the connections. Deliveries that
-    /// remain at the deadline stay unacknowledged, so the broker redelivers them. Returns immediately if a drain has
-    /// already begun.
+    /// Stops consuming, settles or requeues the deliveries in flight, and closes the connections. The broker redelivers
+    /// the deliveries that remain at the deadline: the lane requeues them or leaves them unacknowledged. Returns
+    /// immediately if a drain has already begun.
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard pipeline.stop() else { return DrainReport(unfinished: pipeline.deliveries.count) }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [pipeline] in pipeline.end() }

@@ -21,8 +21,8 @@ public final class LaneCounters: Sendable {
     public let unknownOutcomes: Counter
     public let publishRepeats: Counter
     public let inFlight: Gauge
-    /// The time from a request's timestamp to its delivery. Requests without a timestamp and republished requests do
-    /// not count.
+    /// The time from a request's timestamp to its delivery. Requests without a timestamp, republished requests, and
+    /// children of requests to users do not count.
     public let age: Histogram
     /// The time from a publish to its confirm.
     public let confirms: Histogram

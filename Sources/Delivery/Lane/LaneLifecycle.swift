@@ -4,7 +4,7 @@ enum LaneLifecycle: Equatable {
     case running
     /// A pause by an operator. To: running, finishing, stopping.
     case paused
-    /// Another lane replaces this one, which settles its deliveries before its drain. To: stopping.
+    /// Another lane replaces this lane. This lane settles its deliveries before its drain. To: stopping.
     case finishing
     /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.

@@ -3,7 +3,8 @@
 package enum MessageHeaderName {
     /// The number of attempts: pushes that APNs processed or may have processed.
     package static let attempt = "push-attempt"
-    /// The number of rounds: waits, moves to the quarantine, and redrives of dead letters.
+    /// The number of rounds (`Attempts.rounds`): waits, returns to the queue after a chunk, moves to the quarantine,
+    /// and redrives of dead letters.
     package static let rounds = "push-retry-rounds"
     /// The id of the last round.
     package static let waitID = "push-wait-id"
@@ -11,7 +12,7 @@ package enum MessageHeaderName {
     package static let waitIDBefore = "push-wait-id-before"
     /// The number of failed deliveries before the move to the quarantine.
     package static let deliveriesBefore = "push-deliveries-before"
-    /// The number of rounds in which the request was held since its last attempt.
+    /// The number of rounds in which the request was held (`Attempts.holds`).
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"

@@ -5,18 +5,19 @@ public struct Attempts: Sendable, Hashable {
     /// Whether an attempt had an unknown outcome, or a worker may have pushed the request without publishing its
     /// outcome.
     public var possibleDuplicate = false
-    /// The number of republishes of the request: waits for any reason, moves to the quarantine, and redrives of dead
-    /// letters.
+    /// The number of republishes of the request: waits for any reason, returns to the queue after a chunk, moves to the
+    /// quarantine, and redrives of dead letters. A published child of a request to users begins with 1.
     public var rounds = 0
-    /// The id of the last round; 0 before the first round. Two requests with the same nonzero wait id are one
-    /// request whose publish was repeated. The id is random, except after a redrive, when it derives from the dead
-    /// letter (decision 14).
+    /// The id of the last round; 0 before the first round. If two publishes of a request have the same nonzero wait id,
+    /// the second publish repeats the first publish. The id is random, except after a redrive, when it derives from the
+    /// dead letter (decision 14).
     public var waitID: UInt32 = 0
     /// The history before the last round; nil unless that round was the move to the quarantine.
     public var beforeQuarantine: BeforeQuarantine?
     /// The time at which the first attempt failed, in UNIX milliseconds; nil before that.
     public var firstTriedAtMilliseconds: Int64?
-    /// The number of rounds in which the request was held since its last attempt.
+    /// The number of rounds in which the request was held since its last attempt, or since children of the request were
+    /// last published.
     public var holds = 0
     /// The time at which the first round counted by `holds` began, in UNIX milliseconds; nil if `holds` is 0.
     public var heldSinceMilliseconds: Int64?

@@ -5,8 +5,8 @@ import APNSProtocol
 ///
 /// `BreakerSet` evaluates the same outcome for credentials, topics and endpoints.
 public struct OutcomePolicy: Sendable {
-    /// The wait after a 5xx answer of APNs, unless a deadline or the longest delay requires a shorter wait. Apple
-    /// permits a repeat after 15 minutes ("Handling notification responses from APNs").
+    /// The minimum wait after a 5xx answer of APNs, unless a deadline or the longest delay requires a shorter wait.
+    /// Apple permits a repeat after 15 minutes ("Handling notification responses from APNs").
     static let serverErrorWaitSeconds: Int64 = 900
 
     public var schedule: RetrySchedule
@@ -107,7 +107,7 @@ public struct OutcomePolicy: Sendable {
 
     /// Returns the outcome of a request that APNs refused permanently.
     ///
-    /// - Parameter sentence: The sentence of the dead letter; nil for the explained answer.
+    /// - Parameter sentence: The sentence of the dead letter; nil to use `answer.explained`.
     private func rejected(_ answer: PushAnswer, _ state: TokenState?, sentence: String? = nil) -> FinalOutcome {
         FinalOutcome(
             outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: state,

@@ -20,7 +20,7 @@ extension RetrySchedule {
     /// left. Returns nil if the request would return too late.
     ///
     /// - Parameters:
-    ///   - round: The number of preceding holds since the last attempt.
+    ///   - round: The number of preceding holds (`Attempts.holds`).
     ///   - secondsLeft: The seconds until the request is given up. The returned delay may exceed this time if it is the
     ///     shortest delay.
     ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.

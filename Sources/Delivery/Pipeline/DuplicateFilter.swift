@@ -48,7 +48,7 @@ final class DuplicateFilter {
         }
     }
 
-    /// Records that the request is about to be published to a wait queue.
+    /// Records that the request is about to be republished with this wait id.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) { memory.sendToWait(key, waitID: waitID) }
 
     /// Records the verdict on a settled delivery, and resumes the waiters of the request.

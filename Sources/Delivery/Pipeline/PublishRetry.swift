@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import Registrations
 
-/// The repeated publishes of one message, until the broker confirms the message or the lane gives it up.
+/// The repeated publishes of one message, until the broker confirms the message or the worker gives it up.
 final class PublishRetry {
     /// The delay before the first repeated publish. Each further repeat doubles the delay, up to
     /// `delayMillisecondsMax`.
@@ -16,15 +16,15 @@ final class PublishRetry {
     /// Whether the outcome of a publish is unknown, so that the message may be in its queue.
     private(set) var mayBePublished = false
     private var delay = PublishRetry.delayMilliseconds
-    /// The pause before the next publish, numbered within the lane; nil while no publish is scheduled.
+    /// The last pause before a publish, numbered within the lane; nil before the first pause.
     var pause: (number: Int, timer: TimerToken)?
 
     init(_ message: OutgoingMessage) { self.message = message }
 
     var isStuck: Bool { repeats > Self.repeatsMax }
 
-    /// Counts a repeat and returns the delay before it. After an unknown outcome, marks a republished request
-    /// or an event as a possible duplicate.
+    /// Counts a repeat and returns the delay before it. After an unknown outcome, marks a republished request or a
+    /// registration event as a possible duplicate.
     func next(after outcome: PublishOutcome) -> Duration {
         // The queue may already contain the message. Two workers may then each receive a delivery of the same request.
         if case .unknown = outcome {

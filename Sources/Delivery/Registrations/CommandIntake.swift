@@ -243,7 +243,7 @@ extension CommandIntake {
 
 /// Closing.
 extension CommandIntake {
-    /// Begins to stop. Unfinished commands are requeued at the earliest deadline of all calls.
+    /// Begins to stop. `finish` requeues unfinished commands at the earliest deadline of all calls.
     func stop(by deadline: MonotonicTime) {
         switch lifecycle {
         case .running: lifecycle = .stopping(deadline: deadline)

@@ -16,7 +16,7 @@ final class CommandStore {
     private var availability = StoreAvailability()
     private var queue = CommandQueue<WaitingCommand>()
     private var outage = Outage()
-    /// The fault of the rows and events that the last maintenance round omitted.
+    /// The fault of a missing data key in the last maintenance round; nil if the round had no such fault.
     private var omission: StoreFault?
     private let collectTimer: DeadlineTimer
     private let retryTimer: DeadlineTimer
@@ -81,8 +81,9 @@ final class CommandStore {
 
     func maintain(_ round: Maintenance) { writer.maintain(round) }
 
-    /// Handles the end of a batch, deletion or maintenance round. `fault` is nil if the store performed it. Without a
-    /// batch, no command causes a fault of the code `data`, so that each fault prevents changes.
+    /// Handles the end of a batch, deletion or maintenance round. `fault` is nil after a success. For a batch, `fault`
+    /// never has the code `data`. For a deletion or maintenance round, no command causes this code. Each fault
+    /// therefore prevents changes.
     func workEnded(_ fault: StoreFault?) {
         guard let fault else { return change { $0.succeeded() } }
         metrics.failed(fault)
@@ -91,8 +92,9 @@ final class CommandStore {
         scheduleRetry()
     }
 
-    /// Handles the end of a maintenance round that omitted rows or events for lack of a data key, or, with nil, of a
-    /// round that omitted none. Commands continue, since few of them need the missing key.
+    /// Handles the end of a maintenance round with respect to missing data keys. `fault` has the code `keys` if the
+    /// round failed or omitted rows or events for lack of a data key; nil if the round omitted none. Commands continue,
+    /// since few commands need the missing key.
     func maintenanceOmitted(_ fault: StoreFault?) {
         let previous = omission
         omission = fault

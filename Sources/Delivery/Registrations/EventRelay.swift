@@ -2,7 +2,8 @@ import AMQP
 import Crypto
 import Registrations
 
-/// A relay that publishes stored events, and then deletes them from the store.
+/// A relay that publishes stored events, and then deletes them from the store. The relay also deletes an event that no
+/// broker can accept.
 ///
 /// Loop-bound.
 final class EventRelay {
@@ -20,7 +21,7 @@ final class EventRelay {
     private let store: CommandStore
     private let exchange: String
     private let metrics: RegistrationMetrics
-    /// The published groups whose deletion failed.
+    /// The groups whose deletion failed.
     private var undeleted: [Group] = []
     private var groupCount = 0
     /// The ids of the events that are not yet deleted.
@@ -35,7 +36,8 @@ final class EventRelay {
     /// Whether all relayed events are deleted.
     var isIdle: Bool { groupCount == 0 }
 
-    /// Publishes events and deletes them. Omits events in progress, which maintenance claims again after a while.
+    /// Publishes events and deletes them. Omits events that are already in progress: maintenance may claim an event
+    /// again before its deletion.
     ///
     /// - Parameter completed: Called when the events are deleted; called immediately if no event remains.
     func relay(_ events: [StoredEvent], _ completed: @escaping () -> Void) {

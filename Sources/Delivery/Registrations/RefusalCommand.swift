@@ -36,8 +36,9 @@ final class RefusalCommand {
         (self.app, messageID) = (app, record.messageID)
     }
 
-    /// Returns the time of the refusal in UNIX milliseconds: the time of the response. For an unregistered token,
-    /// returns the timestamp of APNs, or else the time of the push, so that a registration after the push remains.
+    /// Returns the time of the refusal in UNIX milliseconds. For an unregistered token, this is the timestamp of APNs,
+    /// or else the time of the push, so that a registration after the push remains. Otherwise, this is the time of the
+    /// response.
     private static func timestamp(
         _ state: TokenState, _ answer: FinalOutcome.Answer, _ record: DeliveryRecord
     ) -> Int64 {

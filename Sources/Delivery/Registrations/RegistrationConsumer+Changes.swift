@@ -1,10 +1,11 @@
 public import Registrations
 
-/// Changes that an operator requests. They need no broker, and are applied beside the batches of the queue.
+/// Changes that an operator requests. These changes need no broker. The store applies them beside the batches of the
+/// queue.
 extension RegistrationConsumer {
-    /// Applies commands, and then ends from an export, as one transaction, and publishes their events. Maintenance
-    /// publishes the events later if too many events are in progress or publishing fails. Call this on the loop's
-    /// thread.
+    /// Applies commands and then `ends`, which come from an export, in one transaction. Then publishes the resulting
+    /// events. Maintenance publishes the events later if too many events are in progress or publishing fails. Call this
+    /// on the loop's thread.
     ///
     /// - Parameter completed: Called on the loop's thread after the commit. The events may not be published yet.
     public func apply(

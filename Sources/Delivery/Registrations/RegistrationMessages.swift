@@ -2,7 +2,7 @@ import AMQP
 import Crypto
 import Registrations
 
-/// The messages that a consumer of commands publishes to the results exchange or to a requester.
+/// The messages that a consumer of commands publishes to the result exchange or to a requester.
 enum RegistrationMessages {
     static func event(_ event: StoredEvent, exchange: String) -> OutgoingMessage {
         var message = OutgoingMessage(

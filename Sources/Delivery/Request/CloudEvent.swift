@@ -29,8 +29,8 @@ public final class CloudEvent: Sendable {
         self.init { name in root[key: name]?.string }
     }
 
-    /// Reads an event in binary mode; nil if the message is not an event, or is an event of another version. The body
-    /// of such an event is read as a plain request.
+    /// Reads an event in binary mode; nil if the message is not an event, or is an event of an unsupported version. A
+    /// worker reads the body of an event of an unsupported version as a plain request.
     convenience init?(_ properties: MessageProperties) {
         guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
         self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }

@@ -105,8 +105,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Kernels before 5.11, and valgrind, lack the call with nanosecond precision. On such a system, the wait is
     /// rounded up to whole milliseconds, so the timer is due afterward.
     ///
-    /// A process that was stopped continues with EINTR. Its timers are due then, and the responses that prevent a
-    /// timeout may have arrived: the events are fetched without a wait.
+    /// When a stopped process continues, the wait ends with EINTR. Timers may then be due, although the responses that
+    /// prevent their timeouts have arrived. The function therefore fetches the events without a wait.
     private func waitForEvents() -> Int32 {
         let nanoseconds = waitNanoseconds
         if hasPreciseWait {

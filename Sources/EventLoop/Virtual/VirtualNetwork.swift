@@ -11,7 +11,7 @@ public final class VirtualNetwork: @unchecked Sendable {
     public var wholePiecesPercent = 80
     /// The function that receives each new connection before any byte is sent.
     public var onConnect: (VirtualConnection) -> Void = { _ in }
-    /// All connections in the order of opening, including ended connections.
+    /// All connections in the order of opening, including ended connections; empty after the end of the network.
     public private(set) var connections: [VirtualConnection] = []
     /// Hash over the bytes, times and ends of all connections. Equal histories have equal values.
     public internal(set) var history = HistoryHash()

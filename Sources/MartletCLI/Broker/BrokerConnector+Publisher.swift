@@ -3,8 +3,8 @@ import Configuration
 import EventLoop
 
 extension BrokerConnector {
-    /// Returns a publisher that is ready. Meanwhile prints on standard error why it waits for the broker. The caller
-    /// closes the publisher.
+    /// Returns a publisher once it is ready. Until the publisher closes, prints on standard error why the command waits
+    /// for the broker. The caller closes the publisher.
     ///
     /// - Parameters:
     ///   - name: The name of the connection.

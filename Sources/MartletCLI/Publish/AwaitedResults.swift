@@ -2,8 +2,8 @@ import AMQP
 import Crypto
 import Delivery
 
-/// The requests whose results are awaited. Each request has its own results, even if two requests have the same id and
-/// the second is a duplicate.
+/// The requests whose results the command awaits. Each request has its own results, even if two requests have the same
+/// id and the second is a duplicate.
 ///
 /// A request to users is complete when a report and the results of all devices in the report have arrived.
 struct AwaitedResults {

@@ -37,8 +37,8 @@ struct ResultLookup: Sendable {
         queues = [connector.names.registrationsQueue]
     }
 
-    /// Looks up the causes repeatedly, and prints each cause once on standard error. Returns when the task is
-    /// cancelled.
+    /// Looks up the causes repeatedly, and prints each cause once on standard error. Returns after the task is
+    /// canceled.
     func repeatUntilCancelled(on loop: EventLoop) async {
         var printed: Set<String> = []
         var delay = Self.firstDelaySeconds

@@ -8,11 +8,12 @@ import Text
 
 /// A command that uses the registration store of a configuration.
 protocol RegistrationsCommand: ConfiguredCommand {
-    /// Whether the command changes the store. A command that only reads a SQLite store opens the file for reading.
+    /// Whether the command changes the store. A command that only reads an SQLite store opens the file for reading.
     static var changesStore: Bool { get }
 
     var configPath: String { get }
-    /// The users that the command concerns. They are read before the store is opened, since standard input may block.
+    /// The users that the command concerns. The command reads them before it opens the store, since standard input may
+    /// block.
     var users: UserChoice { get }
 
     /// Runs the command on the loop. The store is open if the command uses it.

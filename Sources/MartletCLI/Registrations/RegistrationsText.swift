@@ -12,7 +12,7 @@ enum RegistrationsText {
         Exit code 0: done, 1: failed or incomplete, 3: the store is unreachable.
         """
 
-    /// Help about the single writer of a SQLite store.
+    /// Help about the single writer of an SQLite store.
     static let sqliteWriters = """
         While a worker uses a SQLite store, the command sends its changes to the control socket of the worker: run it on
         the machine and as the user of the worker.

@@ -5,7 +5,7 @@ import RegistrationTools
 import Registrations
 import Threads
 
-/// The writer of a command for a SQLite store. While a worker uses the file, the writer reads the file, and sends
+/// The writer of a command for an SQLite store. While a worker uses the file, the writer reads the file, and sends
 /// changes to the control socket of the worker.
 ///
 /// `@unchecked Sendable`: loop-bound.
@@ -15,7 +15,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         case opening
         /// This process has the file open for writing. To: closed.
         case direct
-        /// A worker has the file open for writing. To: closed.
+        /// A worker has the file open for writing. To: worker (after its restart), closed.
         case worker(WorkerAddress)
         case closed
     }
@@ -24,7 +24,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     private static let responseMillisecondsMax = 60_000
     /// Timeout for the response of a worker to a probe.
     private static let probeMillisecondsMax = 2000
-    /// The time after which a search begins no further probe. With the last probe, it is shorter than
+    /// The time after which a search begins no further probe. A search, including its last probe, takes less time than
     /// ``StoreSession/openSecondsMax``.
     private static let searchMillisecondsMax = 10_000
 
@@ -61,7 +61,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         }
     }
 
-    /// Uses the worker that confirms that it writes to the file. Reports `fault` if there is none.
+    /// Uses the worker that confirms that it writes to the file. Reports `fault` if no worker confirms this.
     private func findWorker(_ fault: StoreFault, _ onChange: @escaping (StoreFault?) -> Void) {
         let search = search
         nonisolated(unsafe) let onChange = onChange
@@ -76,7 +76,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     }
 
     /// A search for the worker that confirms that it writes to the file. The search returns nil if no worker confirms
-    /// it in time. The search blocks.
+    /// this in time. The search blocks.
     private var search: @Sendable () -> WorkerAddress? {
         let probe = StoreChange(path: path, .probe).json(indexKey: indexKey)
         return { [addresses] in

@@ -49,8 +49,8 @@ enum UserChoice: Equatable, Sendable {
 
     /// Returns the lines of a file without empty lines and duplicates; nil if the file is not UTF-8 or has no text.
     ///
-    /// Compares bytes, as the store does. Strings with other bytes can be equal, and a user may contain the separator
-    /// U+2028.
+    /// Compares bytes, as the store does. Swift strings with different bytes can be equal, and a user may contain the
+    /// separator U+2028.
     static func users(in bytes: [UInt8]) -> [String]? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         let text = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(byteOrderMark.count) : bytes[...]

@@ -19,8 +19,8 @@ public struct PostgresEndpointList: Sendable, Hashable {
     public let database: String
     public let security: Security
 
-    /// - Throws: ``PostgresError`` of code `invalidURL` if `hosts` is empty or has more than `hostsMax` hosts, or
-    ///   if `user` or `database` is empty. Also if `security` is `none` and a host is on another machine.
+    /// - Throws: ``PostgresError`` of code `invalidURL` if `hosts` is empty or has more than `hostsMax` hosts, if
+    ///   `user` or `database` is empty, or if `security` is `none` and a host is on another machine.
     public init(
         hosts: [PostgresHost], user: String, database: String, security: Security
     ) throws(PostgresError) {

@@ -13,6 +13,6 @@ public struct PostgresPassword: Sendable, Hashable, CustomStringConvertible, Cus
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// A function that returns the password for each connection attempt; nil for none. It is called on the connection's
-/// loop, so it must return immediately.
+/// A function that returns the password for each connection attempt; nil for none. The connection calls the function on
+/// its loop, so the function must return immediately.
 public typealias PostgresPasswordSource = @Sendable () -> PostgresPassword?

@@ -5,7 +5,7 @@ public import EventLoop
 /// Each session prepares the statements after login. The connection sends executions in a pipeline at the end of the
 /// event-loop iteration, and reports each outcome to a receiver.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// Loop-bound: callers use the connection only on its loop.
 public final class PostgresConnection {
     /// Identifies a transaction.
     public struct Transaction: Sendable, Hashable {
@@ -23,7 +23,7 @@ public final class PostgresConnection {
     /// The number of sessions so far.
     private var sessionCount = 0
     private var lookup: AddressLookup?
-    /// The statements of ended sessions whose failure is not reported yet.
+    /// The statements of ended sessions. The connection has not reported their failure yet.
     private var unfinished: [StatementPipeline.Statement] = []
     private var handler: PostgresConnectionHandler?
     private let timer: DeadlineTimer

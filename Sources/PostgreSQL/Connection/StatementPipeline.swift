@@ -54,7 +54,7 @@ struct StatementPipeline {
 
     /// Maximum number of statements in flight. More would only fill the buffers of client and server.
     static let inFlightMax = 64
-    /// Maximum number of statements that wait to be sent. Preparations, COMMIT and ROLLBACK may exceed it.
+    /// Maximum number of statements that wait to be sent. Preparations, COMMIT and ROLLBACK may exceed the limit.
     static let waitingMax = 4096
     static let transactionFailed = PostgresError(
         .transactionFailed, "an earlier statement of the transaction failed, or the transaction has ended")
@@ -80,8 +80,8 @@ struct StatementPipeline {
         inFlight.isEmpty ? nil : progressAt + limit
     }
 
-    /// Returns whether the server has exceeded the limit. If the check is late by the limit, this process was stopped,
-    /// and the server perhaps with it: the limit then begins again.
+    /// Returns whether the server has exceeded the limit. If the check itself is late by at least the limit, this
+    /// process was probably suspended, perhaps together with the server. The limit then begins again.
     mutating func isOverdue(_ limit: Duration, _ now: MonotonicTime) -> Bool {
         guard let deadline = deadline(limit), deadline <= now else { return false }
         guard now < deadline + limit else {
@@ -141,7 +141,8 @@ struct StatementPipeline {
         waitingCount += 1
     }
 
-    /// Returns the next statement to send; nil if none may be sent now. The caller must send a Sync after it.
+    /// Returns the next statement to send; nil if none may be sent now. The caller must send a Sync after the
+    /// statement.
     ///
     /// - Parameter now: Evaluated only if no statement is in flight.
     mutating func next(_ now: @autoclosure () -> MonotonicTime) -> Statement? {

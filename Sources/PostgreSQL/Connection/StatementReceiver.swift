@@ -12,6 +12,6 @@ open class StatementReceiver {
     /// during the call; with `rowByRow` delivery, there are none.
     open func completed(_ rows: borrowing PostgresRows) {}
 
-    /// The statement failed. If the connection was lost, the server may have executed it all the same.
+    /// The statement failed. If the connection was lost, the server may nevertheless have executed the statement.
     open func failed(_ error: PostgresError) {}
 }

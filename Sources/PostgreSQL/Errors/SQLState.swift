@@ -6,14 +6,15 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     public enum Outcome: Sendable, Hashable, CaseIterable {
         /// The server is unavailable, or canceled the statement (classes 08 and 57). Repeat later.
         case unreachable
-        /// The server refused the login, or a role does not exist (classes 28 and 0P). An operator must correct it.
+        /// The server refused the login, or a role does not exist (classes 28 and 0P). An operator must correct the
+        /// cause.
         case refused
-        /// The database is missing (class 3D). An operator must create it, or correct its name.
+        /// The database is missing (class 3D). An operator must create the database, or correct the name in the URL.
         case databaseMissing
         /// The role lacks a privilege (42501). An operator must grant it.
         case privilegeMissing
         /// A schema, table or column is missing or has another type (classes 42 and 3F). A migration or an operator
-        /// must add it.
+        /// must correct the schema.
         case schema
         /// A prepared statement is unknown (26000) or exists already (42P05). A pooler has given the session to another
         /// client.

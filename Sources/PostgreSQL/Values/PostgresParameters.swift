@@ -1,6 +1,6 @@
 /// The parameters of one statement in PostgreSQL's binary format, in one buffer.
 public struct PostgresParameters: Sendable {
-    /// Maximum number of elements of an array. The format stores it as a signed 32-bit integer.
+    /// Maximum number of elements of an array. The format stores the number as a signed 32-bit integer.
     public static let arrayCountMax = Int(Int32.max)
 
     @usableFromInline var bytes: [UInt8] = []

@@ -79,7 +79,7 @@ final class PostgresEdit: PostgresOperation {
 }
 
 extension PostgresParameters {
-    /// Returns the parameters of a page: the key before it, and a number of rows.
+    /// Returns the parameters of a page: the key before the page, and a number of rows.
     static func page(after key: Registration.Key?, _ rowCount: Int64) -> PostgresParameters {
         var parameters = PostgresParameters()
         parameters.append(key ?? .least)

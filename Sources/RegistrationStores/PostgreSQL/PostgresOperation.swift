@@ -19,8 +19,8 @@ class PostgresOperation {
     /// begins.
     var newApps: [String] { [] }
 
-    /// Adds the statements that read. The last statement is that of ``readApps(in:then:)``, or its closure adds the
-    /// last one. After the last statement, the subclass calls ``found()``.
+    /// Adds the statements that read. The last statement is that of ``readApps(in:then:)``, or a statement that its
+    /// closure adds. After the last statement, the subclass calls ``found()``.
     func addReads(to transaction: PostgresTransaction) throws(CryptoError) {
         fatalError("addReads must be overridden")
     }

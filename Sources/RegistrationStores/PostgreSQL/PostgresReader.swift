@@ -5,7 +5,7 @@ public import Registrations
 
 /// Looks up devices in PostgreSQL. One statement answers all queries of a lookup, and several lookups can be in flight.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// Loop-bound.
 public final class PostgresReader: RegistrationReader {
     let connection: PostgresStoreConnection
     private let index: BlindIndex

@@ -33,7 +33,7 @@ enum PostgresWriterStatement: Int, CaseIterable {
     case version
     /// Numbers the apps of an array that have no number.
     case numberApps
-    /// Returns the apps with numbers above a given one.
+    /// Returns the apps with numbers above a given number.
     case newApps
     case lock
     case lockRows

@@ -27,8 +27,8 @@ final class PostgresTransaction {
         state = .open(report)
     }
 
-    /// Adds a statement. `read` is called with its rows if they arrive before `commit` and `rollBack`. An error that
-    /// `read` throws fails the transaction.
+    /// Adds a statement. Calls `read` with the rows of the statement if they arrive before `commit` or `rollBack` is
+    /// called. An error that `read` throws fails the transaction.
     func execute(
         _ statement: PostgresWriterStatement, _ parameters: PostgresParameters,
         _ read: @escaping (borrowing PostgresRows) throws(PostgresError) -> Void = { _ in }

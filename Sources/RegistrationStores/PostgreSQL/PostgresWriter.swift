@@ -8,7 +8,8 @@ public import Registrations
 public final class PostgresWriter: RegistrationWriter {
     private let context: PostgresWriterContext
 
-    /// Loads libpq unless it is loaded. Loading reads files, so call ``PostgresLibrary/load()`` before lanes start.
+    /// Loads libpq, unless the process has loaded it. Loading reads files, so call ``PostgresLibrary/load()`` before
+    /// lanes start.
     ///
     /// - Throws: ``StoreFault`` if libpq is missing or too old, or OpenSSL fails.
     public init(

@@ -43,7 +43,7 @@ final class SharedSQLiteThread: Sendable {
             try thread.start(
                 path, access, schema: .registrations, on: loop,
                 prepare: { file throws(SQLiteError) in try SQLiteSession(file, keys) },
-                // A `SQLiteOpenJob` reports the outcome on the loop of each user.
+                // An `SQLiteOpenJob` reports the outcome on the loop of each user.
                 opened: { _ in })
             return .success(thread)
         } catch {

@@ -3,8 +3,8 @@ public import Crypto
 /// The properties of a data key that operators may see.
 public struct DataKeySummary: Sendable, Hashable {
     public var id: Int
-    /// Eight hexadecimal digits that differ if two files have different keys with one id. They reveal nothing of the
-    /// key.
+    /// Eight hexadecimal digits of a hash. If two files have different keys with one id, the digits almost certainly
+    /// differ. They reveal nothing of the key.
     public var fingerprint: String
     /// Whether the key encrypts. Otherwise, it only decrypts.
     public var isActive: Bool
@@ -44,7 +44,8 @@ extension RegistrationKeys {
         return active
     }
 
-    /// Digits that differ if two key files have different index keys. They reveal nothing of the key.
+    /// Eight hexadecimal digits of a hash. If two key files have different index keys, the digits almost certainly
+    /// differ. They reveal nothing of the key.
     ///
     /// - Throws: `failed` if OpenSSL fails.
     public func indexKeyFingerprint() throws(CryptoError) -> String { try Self.fingerprint(of: indexKey) }

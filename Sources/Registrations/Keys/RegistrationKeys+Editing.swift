@@ -34,7 +34,7 @@ extension RegistrationKeys {
             }
             file.dataKeys.removeAll { $0.id == id }
         }
-        // Earlier versions of Martlet refuse a file with this member.
+        // Omit a redundant `newest_key`, because earlier versions of Martlet refuse a file with this member.
         if file.dataKeys.contains(where: { $0.id == file.newestKey }) { file.newestKey = nil }
         return file.text
     }
@@ -44,7 +44,7 @@ extension RegistrationKeys {
             throw RegistrationKeysError(
                 .invalidEdit, "it has \(Self.dataKeysMax) data keys; remove data keys that encrypt no row")
         }
-        // Rows of a backup may still need a removed data key, so its id remains in use.
+        // Rows of a backup may still need a removed data key, so no new key gets its id.
         guard Self.dataKeyIDs.contains(newestKeyID + 1) else {
             throw RegistrationKeysError(
                 .invalidEdit,

@@ -83,7 +83,7 @@ struct RegisterTransition {
 
     private func hasNewerOwner(in table: RegistrationTable) -> Bool {
         guard registration.isShared else {
-            // A lookup would find both rows of the user.
+            // If this registration and a newer shared one were live, a lookup would find both rows of the user.
             return table[sharedKey].map { $0.registeredAt > registration.registeredAt } ?? false
         }
         guard let row = table[unsharedKey], let owner = row.details?.userKey else { return false }

@@ -62,7 +62,7 @@ public struct Registration: Sendable, Hashable {
     /// The time of the newest registration in this slot, even after its end; 0 if the slot had no registration.
     public var registeredAt: Int64
     /// The keyed hash of app, environment, kind, scope and installation; nil without an installation. A tombstone keeps
-    /// it, so that no older registration of the installation becomes live.
+    /// the hash, so that no older registration of the installation becomes live.
     public var deviceKey: UUIDValue?
     public var state: State
 

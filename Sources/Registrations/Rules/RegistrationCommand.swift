@@ -41,8 +41,8 @@ public enum RegistrationCommand: Sendable, Hashable {
         }
     }
 
-    /// The bundle ID of the row that the command may insert; nil if the command inserts no row. An erasure may name any
-    /// number of unknown apps, so that a store must not keep its app.
+    /// The bundle ID of the row that the command may insert; nil if the command inserts no row. Erasures may name any
+    /// number of unknown apps, so a store must not keep the app of an erasure.
     public var appOfNewRow: String? {
         switch self {
         case .register, .unregister(.token, _), .prune: app

@@ -77,8 +77,9 @@ extension RegistrationRules {
         return outcome
     }
 
-    /// Returns the live rows in other slots of a tombstone's token over which the tombstone has precedence. One in slot
-    /// zero ends all users of the token. One of a shared registration ends only the older unshared one of its user.
+    /// Returns the live rows in other slots of a tombstone's token over which the tombstone has precedence. A tombstone
+    /// in slot zero ends the registrations of all users of the token. A tombstone of a shared registration ends only
+    /// the older unshared registration of its user.
     private static func losers(to tombstone: Registration, in table: RegistrationTable) -> [Registration] {
         table.rows(ofToken: tombstone.key.token).filter { row in
             guard row.key != tombstone.key, let details = row.details else { return false }

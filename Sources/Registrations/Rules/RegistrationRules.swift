@@ -36,7 +36,8 @@ public struct RegistrationRules: Sendable {
     /// Maximum number of tombstones that keep the key of an installation. Otherwise, an app that gives all its
     /// installations one name would make the store read a row for each of its devices.
     public static let endsPerDeviceMax = 100
-    /// Maximum number of rows of a token: one for each user who shares the token, tombstones included.
+    /// The number of rows of a token at which a shared registration of another user has no effect. A token has one row
+    /// for each user who shares the token and one for slot zero, tombstones included.
     public static let rowsPerTokenMax = 1000
     /// Default of ``devicesPerUserMax``.
     public static let devicesPerUserMaxDefault = 100

@@ -4,7 +4,7 @@ import Glibc
 public enum FreePort {
     /// Returns a free port of 127.0.0.1.
     ///
-    /// The port is below the kernel's default ephemeral range, so that no outgoing connection takes the port while a
+    /// The port is below the kernel's default ephemeral range, so that no outgoing connection uses the port while a
     /// server restarts.
     public static func choose() throws(ProcessError) -> UInt16 {
         for _ in 0..<100 {

@@ -63,8 +63,8 @@ public struct LoadGenerator: Sendable {
     /// Pushes for a duration and ignores the responses.
     ///
     /// - Parameter requestsPerSecond: The rate of each connection.
-    /// - Returns: Whether h2load exited by itself. If it still waits for responses 5 seconds after the duration, it is
-    ///   killed.
+    /// - Returns: Whether h2load exited by itself. If h2load still waits for responses 5 seconds after the duration,
+    ///   this function kills h2load.
     public func run(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
         let load = try await ChildProcess(
             command(port: port) + [

@@ -32,7 +32,7 @@ public final class SmallDisk: Sendable {
         guard errno == ENOSPC else { throw ProcessError(errno, "cannot write \(filler)") }
     }
 
-    /// Frees the space that ``fill()`` took.
+    /// Frees the space that ``fill()`` used.
     public func free() throws(ProcessError) {
         // A process that another test starts may have the file open, so deleting it would not free the space at once.
         guard truncate(filler, 0) == 0 else { throw ProcessError(errno, "cannot write \(filler)") }

@@ -1,7 +1,7 @@
 public import EventLoop
 public import Registrations
 
-/// Random commands. They use few users, tokens and times, so that many of them concern the same rows.
+/// Random commands with few users, tokens and times, so that many commands concern the same rows.
 public struct CommandSet {
     public private(set) var commands: [RegistrationCommand] = []
     private let users: [String]

@@ -4,7 +4,7 @@ package import Registrations
 
 /// A store in memory that applies the same rules as the stores of workers, without encryption.
 ///
-/// Loop-bound, as are its readers and writers.
+/// Use the store, its readers and its writers on the loop's thread only.
 package final class SimulatedStore {
     package let loop: EventLoop
     /// The UNIX time of the store, in milliseconds.
@@ -16,7 +16,8 @@ package final class SimulatedStore {
             for observer in observers { observer(fault) }
         }
     }
-    /// While it is set, all work except lookups fails, as with a full disk or a standby that refuses writes.
+    /// The fault with which all work except lookups fails, as with a full disk or a standby that refuses writes; nil
+    /// for none.
     package var changeFault: StoreFault?
     /// The faults of queries for single users.
     package var faultsOfUsers: [ByteText: StoreFault] = [:]
@@ -79,8 +80,8 @@ package final class SimulatedStore {
 
     package func writer(of client: Client = Client()) -> RegistrationWriter { Writer(self, client) }
 
-    /// Loses the connections of all clients, and all answers that have not arrived. The clients are connected again at
-    /// once.
+    /// Loses the connections of all clients, and all answers that have not arrived. The clients are connected again
+    /// immediately.
     package func loseConnections() { losses += 1 }
 
     fileprivate func start(_ onChange: @escaping (StoreFault?) -> Void) {

@@ -5,8 +5,8 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// The server of status and metrics on a TCP port, and of status, metrics and pauses on the control socket. Runs on the
-/// control loop and ends with the loop.
+/// The server of status and metrics on a TCP port, and of status, metrics, pauses and changes of the SQLite store on
+/// the control socket. Runs on the control loop and ends with the loop.
 final class AdminEndpoint {
     private var servers: [AdminServer] = []
     private let closings: AdminClosings

@@ -20,7 +20,7 @@ final class LaneThread: @unchecked Sendable {
 
     /// Creates the event loop. `start` creates the thread and the lane.
     ///
-    /// - Throws: if the process has no descriptor left.
+    /// - Throws: `resources` if the kernel provides no descriptor.
     init() throws(TransportError) {
         loop = try EpollLoop()
     }
@@ -30,8 +30,8 @@ final class LaneThread: @unchecked Sendable {
     /// - Parameters:
     ///   - store: nil if the configuration has no store.
     ///   - reporter: receives the reports of the lane until its thread ends.
-    /// - Throws: if the system has no thread left, or the store creates no reader. The reporter is not called in this
-    ///   case.
+    /// - Throws: if the system cannot create the thread, or the store cannot create a reader. The reporter is not
+    ///   called in this case.
     func start(
         _ configuration: LaneConfiguration, connectors: LaneConnectors, tokens: [Credential.Name: TokenSupply],
         store: RegistrationStore?, in environment: LaneEnvironment, reporter: LaneReporter

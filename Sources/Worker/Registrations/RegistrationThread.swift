@@ -18,7 +18,7 @@ final class RegistrationThread: @unchecked Sendable {
 
     /// Creates the event loop. `start` creates the thread and the consumer.
     ///
-    /// - Throws: if the process has no descriptor left.
+    /// - Throws: `resources` if the kernel provides no descriptor.
     init() throws(TransportError) {
         loop = try EpollLoop()
     }

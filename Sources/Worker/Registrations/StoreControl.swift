@@ -19,7 +19,9 @@ struct StoreControl {
 
     private static let wrongStore = "this worker does not use the store that the command changes"
 
-    /// Otherwise, the worker would find no row to encrypt, and the operator would remove the key of all rows.
+    /// Returns the reason why the worker refuses to re-encrypt rows: its active data key differs from that of the
+    /// command. With its own key, the worker would find no row to encrypt, and the operator would remove the key of all
+    /// rows.
     private static func otherKey(_ activeKey: DataKeySummary, _ requested: DataKeySummary) -> String {
         "the worker encrypts with data key \(activeKey.text), and the key file of the command has data key "
             + "\(requested.text); reload the worker; if its log has configuration.refused, correct that mistake first"

@@ -39,7 +39,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
     /// Starts the watcher's thread.
     ///
     /// - Parameter changed: called on the watcher's thread.
-    /// - Throws: if the system has no thread left.
+    /// - Throws: if the system cannot create the thread.
     func start(_ changed: @escaping @Sendable (Change) -> Void) throws(ThreadError) {
         try DetachedThread.start { [self] in
             while true { if let change = next() { changed(change) } }

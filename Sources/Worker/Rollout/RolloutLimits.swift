@@ -11,7 +11,7 @@ enum RolloutLimits {
     static let readySecondsMax = 30
     /// Delay before the next attempt to change the configuration after a `temporary` or `notReady` obstacle.
     static let retrySeconds = 10
-    /// Maximum time that previous lanes may need to stop consuming before the change is announced nevertheless.
+    /// Maximum time that the worker waits for previous lanes to stop consuming before it announces the change.
     static let announcementSecondsMax = 15
     /// Maximum time that retired lanes may need to settle their deliveries. Afterward, the lanes close, and the broker
     /// redelivers the unacknowledged deliveries.

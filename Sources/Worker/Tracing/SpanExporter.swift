@@ -39,7 +39,7 @@ final class SpanExporter: @unchecked Sendable {
 
     /// Starts the thread.
     ///
-    /// - Throws: if the system has no thread left.
+    /// - Throws: if the system cannot create the thread.
     func start() throws(ThreadError) {
         try DetachedThread.start { [self] in
             let client = HTTPClient()

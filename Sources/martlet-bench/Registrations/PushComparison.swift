@@ -20,7 +20,7 @@ struct PushComparison {
 
     /// The rate of the measurement of latencies, in requests per second.
     private static let rate = 500
-    /// The share of requests of the warm-up.
+    /// The number of measured requests per request of the warm-up.
     private static let warmUpShare = 10
 
     let options: RegistrationsOptions

@@ -5,7 +5,7 @@ import Registrations
 struct RegistrationsOptions {
     static let usersMax = 50_000_000
     static let secondsMax = 3600
-    /// Clients use whole batches of different users.
+    /// The minimum of `users`, because clients use whole batches of different users.
     private static let usersMin = 2 * CommandBatch.commandsMax
 
     /// The number of users with two devices, in each store.

@@ -4,7 +4,7 @@ import TestKit
 
 /// Calls of a store that repeat until their time is over. Subclasses make the calls.
 ///
-/// Loop-bound.
+/// Use a load on its loop's thread only.
 class StoreLoad {
     let loop: EventLoop
     private var end = MonotonicTime(nanoseconds: 0)
@@ -17,7 +17,7 @@ class StoreLoad {
         self.loop = loop
     }
 
-    /// Makes a call. Its outcome is reported to `completed` or `failed` after the function has returned.
+    /// Makes a call. Subclasses report its outcome to `completed` or `failed` after this function has returned.
     func begin() { fatalError("begin must be overridden") }
 
     /// Repeats calls for a duration. Returns the number of completed units.
@@ -51,7 +51,7 @@ class StoreLoad {
     }
 }
 
-/// The wait for the connection of a reader or writer. Loop-bound.
+/// The wait for the connection of a reader or writer. Used on one loop's thread only.
 final class StoreOpening {
     private var continuation: UnsafeContinuation<StoreFault?, Never>?
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// The queues of searches and of places for chunks.
+/// The queue of device searches, and the limited places for chunks.
 @Suite struct FanoutQueuesTests {
     private static func entry(_ number: Int, queries: Int) -> LookupQueue<Int>.Entry {
         let query = DeviceQuery(

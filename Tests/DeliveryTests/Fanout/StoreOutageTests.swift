@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests to users while the store is away, on virtual time.
+/// Requests to users while the store is unavailable, on virtual time.
 @Suite struct StoreOutageTests {
     @Test func `Requests to users wait while the store is away, and requests to tokens continue`() throws {
         let fixture = try FanoutHarness()

@@ -120,7 +120,7 @@ import Testing
         #expect(harness.results.count == 1)
     }
 
-    // An event in the store has no command that a fault of its values could be blamed on.
+    // After a `data` fault, the consumer refuses the faulty command of a batch. A deletion has no command to refuse.
     @Test(arguments: [StoreFault.Code.data, .schema, .refused, .unreachable])
     func `Maintenance continues after a deletion of claimed events has failed`(code: StoreFault.Code) throws {
         let harness = try RegistrationHarness()

@@ -124,8 +124,8 @@ struct DisturbanceScript {
 
     /// Returns a change of the clock, and the range of its duration in seconds.
     ///
-    /// If workers give up held requests, or store registrations, returns a cut connection instead, because the time at
-    /// which they give up, and the commands that they refuse, depend on the clock.
+    /// Returns a cut connection instead if workers give up held requests or store registrations. The time of giving up
+    /// and the refusal of commands depend on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
         guard !settings.isKeyBoundForGood, !settings.hasRegistrations else { return (.connectionCut, 0...0) }
         let seconds = 600 + random.below(4800)

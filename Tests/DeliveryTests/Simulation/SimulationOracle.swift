@@ -78,8 +78,8 @@ struct SimulationOracle {
         return violations
     }
 
-    /// Checks that each publish has a result. A result does not identify one of two identical publishes,
-    /// so the counts are compared.
+    /// Checks that a request has at least as many results as publishes. A result does not identify one of two identical
+    /// publishes.
     private func checkResults(_ index: Int, _ message: SimulatedMessage) -> [String] {
         let publishes = report.publishes.filter { $0.message == index }
         let resultCount = publishes.reduce(0) { $0 + Set($1.results.map(\.body)).count }

@@ -47,7 +47,7 @@ struct SimulationReport {
     var disturbances: [Disturbance] = []
     /// The publishes. The `traceparent` of each publish contains its index.
     var publishes: [Publish] = []
-    /// The pushes of each message.
+    /// The pushes of each request, in the order of `messages`.
     var pushes: [[Push]] = []
     /// The number of pushes with an id or bytes that were never published.
     var foreignPushes = 0

@@ -10,7 +10,7 @@ import Testing
 @testable import MartletCLI
 @testable import Worker
 
-/// The writer of commands beside a worker that uses the SQLite file.
+/// The writer that commands use for an SQLite file that a worker may have open.
 @Suite(.timeLimit(.minutes(2))) struct SQLiteCommandWriterTests {
     private static let indexKey = "0a0b0c0d"
     private static let dataKey = DataKeySummary(id: 2, fingerprint: "9c41d0aa", isActive: true)

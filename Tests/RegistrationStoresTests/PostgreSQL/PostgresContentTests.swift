@@ -44,7 +44,7 @@ import Testing
         let fixture = try await PostgresFixture()
         try await fixture.withClient { recorded in
             try await recorded.waitUntilReady()
-            // The last number of the table: the app of a row could not get another one.
+            // The last number that an app can have. A command that numbered another app would fail.
             try await fixture.sql("INSERT INTO martlet.app VALUES (32767, 'com.example.last')")
             let address = TokenAddress(
                 app: "com.example.unknown", environment: .production, kind: .device, scope: nil, token: "0a")

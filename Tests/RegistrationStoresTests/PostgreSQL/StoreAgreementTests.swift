@@ -32,7 +32,7 @@ import Testing
     ) async throws -> Value {
         let first = try await value(clients[0])
         for client in clients.dropFirst() {
-            // The comment of a failed expectation would show all rows.
+            // The comparison is outside of the expectation, whose failure would otherwise show all rows.
             let isEqual = try await value(client) == first
             #expect(isEqual)
         }

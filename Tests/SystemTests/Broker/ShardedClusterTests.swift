@@ -99,7 +99,8 @@ extension SystemTests {
         /// Runs workers under steady load, disrupts them or the cluster, and checks that every request is pushed and
         /// reported.
         ///
-        /// - Parameter firstAnswersSeconds: The latency of responses until `disrupt` removes the fault.
+        /// - Parameter firstAnswersSeconds: The latency of responses until `disrupt` removes the fault `first`; nil for
+        ///   no fault.
         private static func underLoad(
             _ prefix: String, firstAnswersSeconds: Int? = nil,
             _ disrupt: (SystemFixture, PrivateCluster, _ workers: inout [ChildProcess]) async throws -> Void

@@ -13,7 +13,7 @@ struct FanoutMessages {
         var isOnlyDevice = false
     }
 
-    /// The pushes by request, then by ID.
+    /// The results of pushes, by request ID, then by push ID.
     private var children: [String: [String: Child]] = [:]
     /// The results without a device, by request.
     private var ownResults: [String: [ReportedResult]] = [:]
@@ -44,7 +44,7 @@ struct FanoutMessages {
 
     func children(of request: UserRequest) -> [String: Child] { children[request.id] ?? [:] }
 
-    /// Whether all messages about a request have arrived.
+    /// Returns whether all messages about a request have arrived.
     func isComplete(_ request: UserRequest) -> Bool {
         let (children, deviceCount) = (children(of: request), request.tokens.count)
         if !request.isList, deviceCount == 0 { return ownResults[request.id] != nil }

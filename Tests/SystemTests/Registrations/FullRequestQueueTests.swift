@@ -23,7 +23,8 @@ extension StoreSystemTests {
             let worker = try await fixture.worker()
             let request = UserRequest(0, to: users)
             try await fixture.testClient.publish([request.message(to: fixture.prefix)])
-            // If the queue is full when the request returns from a wait queue, the broker repeats that after 3 minutes.
+            // If the queue is full when the request returns from a wait queue, the broker repeats the return after 3
+            // minutes.
             let messages = try await fixture.fanoutMessages(about: [request], within: TestTimeout.duration * 2)
             #expect(try worker.count(of: "publishing blocked, consumption stopped") == 0)
             let waits = try await worker.stop().root["message.retried"]?.int ?? 0

@@ -26,7 +26,7 @@ extension StoreSystemTests {
                 try await fixture.testClient.delete([fixture.queue("results"), fixture.queue("unrouted")])
                 try await fixture.testClient.publish(
                     previous.commands(to: fixture.prefix, for: "next", secondsLater: 1))
-                // The worker stops to consume after the first batches.
+                // The worker stops consuming after the first batches.
                 try await poll(until: "events are stored") {
                     try await server.sql("SELECT count(*) FROM martlet.event") != ["0"]
                 }

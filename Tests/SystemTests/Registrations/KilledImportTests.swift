@@ -81,7 +81,7 @@ extension StoreSystemTests {
             return try JSONDocument(text).root["line"]?.int ?? 0
         }
 
-        /// Whether a line of the file is faulty. Line 1 is the header.
+        /// Returns whether a line of the file is faulty. Line 1 is the header.
         private static func isBad(_ line: Int) -> Bool { line % (lines / badLines) == 0 }
 
         private static func writeLines(_ path: String) throws {
@@ -95,7 +95,7 @@ extension StoreSystemTests {
             }
         }
 
-        /// Compares the exports of both stores, which are in the order of the keys of each store.
+        /// Compares the exports of both stores. Sorts them first, because each store orders its export by its own keys.
         private static func expectSameRows(_ whole: SystemFixture, _ killed: SystemFixture) async throws {
             for fixture in [whole, killed] {
                 let copy = fixture.directory.file("copy.ndjson")

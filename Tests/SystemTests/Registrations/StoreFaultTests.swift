@@ -195,7 +195,7 @@ extension StoreSystemTests.StoreFaults {
         }
     }
 
-    /// Checks what `martlet status` and `/readyz` report. The worker stays ready.
+    /// Checks that `martlet status` and `/readyz` report all words, and that the worker stays ready.
     private static func expectReports(of words: [String], by harness: OperatorHarness) async throws {
         let status = try await harness.run(["status", "--socket", harness.socket])
         let text = status.output.joined(separator: "\n")

@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// An incident of a PostgreSQL store that prevents lookups, and what a worker and `martlet doctor` report about it.
+/// An incident of a PostgreSQL store that prevents lookups, with the reports of a worker and of `martlet doctor`.
 struct StoreIncident: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// The code of the breaker.

@@ -31,7 +31,7 @@ extension SystemFixture {
         try await MartletProcess.run("registrations", "migrate", "--config", configuration)
     }
 
-    /// Imports the registrations of users. No worker may use an SQLite store meanwhile.
+    /// Imports the registrations of users. No worker may use an SQLite store during the import.
     func importUsers(_ users: [StoreUser]) async throws {
         let file = try directory.write("users.csv", StoreUser.csv(users))
         try await MartletProcess.run("registrations", "import", "--config", configuration, file)

@@ -93,7 +93,7 @@ final class OperatorHarness {
         return (nil, result.output)
     }
 
-    /// Checks what status, `/readyz`, `/livez`, an alert and, with a remedy, a log line report about a problem.
+    /// Checks that status, `/readyz`, an alert and, with a remedy, a log line report a problem. Also checks `/livez`.
     ///
     /// - Parameters:
     ///   - words: Texts in the output of `martlet status`.

@@ -39,7 +39,7 @@ struct DeadLetterEdit {
         return code
     }
 
-    /// Removes the file, or prints its path if its text was changed or cannot be read.
+    /// Removes the file. If the text has changed or cannot be read, keeps the file and prints its path instead.
     private static func leave(_ file: EditedFile, unlessItIs body: [UInt8]) {
         guard (try? file.text()) != body else { return file.remove() }
         Terminal.error.line("martlet: your changes are in \(file.path)".printable)

@@ -152,7 +152,7 @@ actor DeadLetterImport {
         let report = PublishReport(
             file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         refuse("\(DeadLetterText.shown(id, reveals: false)): \(report.reason ?? "not published")")
-        // The message was not sent, because it can never be published. Other messages may be publishable.
+        // The publisher refused the message, because no attempt can publish it. Other messages may be publishable.
         if case .refused = outcome { return progress.finish(line) }
         progress.leave(line)
         failure = report.exitCode

@@ -10,7 +10,7 @@ import Text
 
 extension DoctorCheck {
     /// The check of the store of device registrations. It inspects a PostgreSQL server, performs a lookup, and reads a
-    /// sample of the registrations. It returns no line if the configuration names no store.
+    /// sample of the registrations. It returns no line if the configuration has mistakes or names no store.
     static let registrations = DoctorCheck(name: "registrations", secondsMax: 20) { context, loop, findings in
         guard let configuration = context.configuration, let settings = configuration.registrations else { return [] }
         switch settings.store {
@@ -31,7 +31,7 @@ extension DoctorCheck {
         }
     }
 
-    /// Returns a line if the file of a SQLite store does not exist; nil if the file exists.
+    /// Returns a line if the file of an SQLite store does not exist; nil if the file exists.
     static func missingFile(_ path: String) -> DoctorLine? {
         guard access(path, F_OK) != 0 else { return nil }
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

@@ -31,8 +31,8 @@ struct ReadFile: Sendable {
     /// Returns a warning if the owner of a file or folder is neither root nor the worker's user. The owner can change
     /// the file or folder.
     ///
-    /// - Parameter user: the user of the `martlet doctor` process. If the user is root, nothing is reported, because
-    ///   the worker's user is then unknown.
+    /// - Parameter user: the user of the `martlet doctor` process. If the user is root, the result is nil, because the
+    ///   worker's user is then unknown.
     static func warning(path: String, owner: UInt32, user: UInt32) -> DoctorLine? {
         guard user != 0, owner != 0, owner != user else { return nil }
         return .warning(

@@ -8,7 +8,7 @@ struct CommandReply {
     private let body: [UInt8]
     private let id: String
     private let outcome: String
-    /// The reason why the command did not have its effect; nil if it had.
+    /// The reason why the command did not have its effect; nil if the command had its effect.
     private let reason: String?
 
     /// - Parameters:

@@ -47,7 +47,7 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Checks that each publish ended in time, with an outcome that the devices of the users permit.
+    /// Checks that each publish led to a completion in time, with an outcome that the users' devices permit.
     private func completion(_ number: Int, _ read: RequestOutcome) -> [String] {
         let (request, outcome) = (record.requests[number], record.outcomes[number])
         var violations = read.unreadable > 0 ? ["\(read.unreadable) messages cannot be read"] : []
@@ -69,7 +69,8 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Checks that reports count the results.
+    /// Checks that each report counts the results, unless the request or its results may be duplicates. Also checks the
+    /// number of users without a device.
     private func adding(_ number: Int, _ read: RequestOutcome) -> [String] {
         let request = record.requests[number]
         let count = read.children.count
@@ -93,6 +94,7 @@ struct RegistrationOracle {
     }
 
     /// Checks that each device that was live during the expansion has a result, and was pushed to if it remained live.
+    /// Also checks that APNs accepted the push of each result `accepted`.
     private func reached(_ number: Int, _ read: RequestOutcome) -> [String] {
         let (request, outcome) = (record.requests[number], record.outcomes[number])
         guard let end = read.completedAt.min(), let first = outcome.publishedAt.first, !isGivenUp(read) else {
@@ -125,7 +127,7 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Whether the workers gave up the request or one of its children after too many deliveries.
+    /// Returns whether the workers gave up the request or one of its children after too many deliveries.
     private func isGivenUp(_ read: RequestOutcome) -> Bool {
         mayQuarantine && (read.ownResults + read.children).contains { $0.errorClass == "quarantine" }
     }
@@ -140,7 +142,8 @@ struct RegistrationOracle {
         }
     }
 
-    /// Checks that no device received a push after its end, or twice without a mark.
+    /// Checks that no device received a push after its end, or twice without a mark, and that no worker repeated a push
+    /// whose answer it had.
     private func pushes(_ number: Int, _ read: RequestOutcome) -> [String] {
         let request = record.requests[number]
         var violations: [String] = []
@@ -166,8 +169,8 @@ struct RegistrationOracle {
         return violations
     }
 
-    /// Whether a token moved from one user of a request to another. Each of them may then have a child in another
-    /// chunk.
+    /// Returns whether a token moved from one user of a request to another. The two users may then have children in
+    /// different chunks.
     private func movedBetween(_ results: [RequestOutcome.Result], _ token: String) -> Bool {
         let users = Set(results.map(\.user))
         return record.changes.keys.count {

@@ -40,11 +40,10 @@ struct RegistrationRecord {
     }
 
     var requests: [UserRequest] = []
-    /// By request.
+    /// The outcomes, by request index.
     var outcomes: [Outcome] = []
     var pushes: [Push] = []
-    /// The times at which the store ended or began an ownership, in order. An even number of times precedes a
-    /// beginning.
+    /// The times at which the store began and ended an ownership, alternately. The first time is a beginning.
     var changes: [Ownership: [MonotonicTime]] = [:]
     /// The ownerships that lookups ignore some time before the store ends them.
     var expiring: Set<Ownership> = []
@@ -54,13 +53,13 @@ struct RegistrationRecord {
     var commands: [RegistrationCommand] = []
     /// The number of messages in the queue of commands that are not valid commands.
     var unreadableCommands = 0
-    /// The publishes of each event: whether the publish has a mark.
+    /// For each publish of an event, whether the message is marked as a possible duplicate; by event ID.
     var events: [UUIDValue: [Bool]] = [:]
     /// The number of publishes of events that the store never contained.
     var foreignEvents = 0
     /// The number of pushes of requests to users that have no device token.
     var foreignPushes = 0
-    /// The events that remain in the store.
+    /// The number of events that remain in the store.
     var eventsLeft = 0
     /// The rows and marks of the store, and those of a store that received each command in the order of their times.
     var rows: [Registration.Key: Registration] = [:]

@@ -29,10 +29,12 @@ struct RequestOutcome {
     private(set) var ownResults: [Result] = []
     private(set) var reports: [Report] = []
     private(set) var unreadable = 0
-    /// The number of completions, including equal ones: two deliveries may end alike in the same millisecond.
+    /// The number of completions. Equal messages count separately, because two deliveries may have the same outcome in
+    /// the same millisecond.
     private(set) var completionCount = 0
 
-    /// Reads messages. Equal ones count once, except in `completionCount`: a publish without a confirm is repeated.
+    /// Reads messages. Messages with equal bodies count once, except in `completionCount`, because a worker repeats a
+    /// publish without a confirm.
     init(_ outcome: RegistrationRecord.Outcome) {
         for message in Self.distinct(outcome.results) {
             guard let result = Result(message) else {

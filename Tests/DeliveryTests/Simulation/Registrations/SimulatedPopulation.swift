@@ -27,7 +27,8 @@ struct SimulatedPopulation {
     /// The number of requests that a producer publishes at once to the user with most devices.
     private static let campaignCount = 8
     private static let campaignAfterMilliseconds = 430_000
-    /// Above the number of devices of any user: the limit evicts by the order of arrival.
+    /// The limit of devices per user. It exceeds the number of devices of each user, because evictions would depend on
+    /// the order in which commands arrive.
     static let devicesPerUserMax = 200
     private static let personCount = 8
     /// The numbers of devices of most users.

@@ -112,7 +112,7 @@ extension SimulatedRegistrations {
         applyFaults()
     }
 
-    /// Lets the next worker that performs the step die.
+    /// Makes the next worker that performs the step die.
     func arm(_ step: SimulatedStep, _ number: Int) { fatalSteps[number] = step }
 
     private func applyFaults() { store.apply(faults.sorted { $0.key < $1.key }.map(\.value)) }
@@ -123,7 +123,7 @@ extension SimulatedRegistrations {
         world.die(worker)
     }
 
-    /// Handles a step of the worker that the header of a message names; of the first worker if none matches.
+    /// Handles a step of the worker that a header of the message names, or of the first worker if no worker matches.
     private func performed(_ step: SimulatedStep, publishing message: ScriptedMessage) {
         guard fatalSteps.values.contains(step) else { return }
         let name = message.properties.header(MessageHeaderName.worker)?.stringValue
@@ -164,8 +164,8 @@ extension SimulatedRegistrations {
         world.schedulePublish(afterMilliseconds: Self.repeatMilliseconds) { [unowned self] in publish(command) }
     }
 
-    /// Publishes a request, each time with another trace context: one result may cover two publishes whose every byte
-    /// is the same (decision 11).
+    /// Publishes a request with a different trace context each time. Otherwise one result could cover two identical
+    /// publishes (decision 11).
     private func publish(_ request: UserRequest, _ number: Int) {
         let tag = "\(Self.tagPrefix)\(number) \(record.outcomes[number].publishedAt.count)"
         record.outcomes[number].publishedAt.append(now)
