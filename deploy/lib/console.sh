@@ -40,9 +40,9 @@ step() { # LABEL LOG-FILE COMMAND...
   command=$!
   set +m
   # shellcheck disable=SC2064  # expand $command now
-  trap "kill -TERM -- -$command 2> /dev/null; wait $command; exit 130" INT
+  trap "kill -TERM -- -$command 2> /dev/null || true; wait $command || true; exit 130" INT
   # shellcheck disable=SC2064
-  trap "kill -TERM -- -$command 2> /dev/null; wait $command; exit 143" TERM HUP
+  trap "kill -TERM -- -$command 2> /dev/null || true; wait $command || true; exit 143" TERM HUP
   while kill -0 "$command" 2> /dev/null; do
     seconds=$((SECONDS - started))
     if [ -n "$erase" ]; then

@@ -8,15 +8,23 @@ extension DeliveryRecord {
 
     /// Returns whether this delivery or an earlier one published children.
     ///
-    /// - Parameter worker: The worker whose cursors are trusted if this delivery ends before its expansion. A
-    ///   producer's cursor is then not trusted, because the request may have any target.
+    /// - Parameter worker: The worker whose cursors are trusted if this delivery ends before its expansion. Without an
+    ///   id, consumers could not match the report to its request.
     func hasPublishedChildren(trusting worker: @autoclosure () -> WorkerIdentity) -> Bool {
-        if expansion == nil {
-            let properties = delivery.properties
-            guard fanoutOrigin == nil, properties.hasHeaders, properties.header(MessageHeaderName.cursor) != nil,
-                worker().published(properties)
-            else { return false }
-        }
+        guard expansion == nil else { return childCounts.deviceCount > 0 }
+        let properties = delivery.properties
+        guard properties.hasHeaders, properties.header(MessageHeaderName.cursor) != nil, fanoutOrigin == nil,
+            id != nil, !isToOneTarget, worker().published(properties)
+        else { return false }
         return childCounts.deviceCount > 0
+    }
+
+    /// Whether the request was read and names a device or a channel. A worker republishes such a request with the
+    /// cursor of a producer.
+    private var isToOneTarget: Bool {
+        switch target {
+        case .device, .channel: true
+        case .user, nil: false
+        }
     }
 }

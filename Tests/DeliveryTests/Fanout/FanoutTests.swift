@@ -256,6 +256,18 @@ import Testing
         #expect(fixture.reports.first?.number("devices") == 500)
     }
 
+    // A worker republishes a request to a device with all headers of its producer.
+    @Test func `A cursor of a request to a device causes no report`() throws {
+        let fixture = try FanoutHarness()
+        let body =
+            #"{"id":"\#(FanoutHarness.id(1))","app":"\#(FanoutHarness.app)","device_token":"aa01","push_type":"alert","#
+            + #""payload":{"aps":{"alert":"x"}}}"#
+        fixture.publish(body, 1, headers: ["push-retry-rounds": 1, "push-cursor": "0 500 0"], userID: "guest")
+        #expect(fixture.run { fixture.results.count == 1 && fixture.isIdle })
+        fixture.settle()
+        #expect(fixture.results.first?.text("outcome") == "accepted" && fixture.reports.isEmpty)
+    }
+
     @Test func `A partly expanded request that ends in the quarantine ends in a report`() throws {
         let fixture = try FanoutHarness()
         fixture.harness.onLoop {
