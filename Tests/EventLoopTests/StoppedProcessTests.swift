@@ -11,7 +11,7 @@ import Testing
             let hasBytes = try await onEpollLoop { loop in
                 // The shell stops this process, writes a line, and lets the process continue.
                 let shell = try #require(
-                    popen("kill -STOP \(getpid()); sleep 1; echo line; kill -CONT \(getpid())", "r"))
+                    popen("kill -STOP \(getpid()); sleep 3; echo line; kill -CONT \(getpid())", "r"))
                 defer { pclose(shell) }
                 var hasBytes = false
                 let watch = try #require(
@@ -24,7 +24,7 @@ import Testing
                     let due = loop.now.monotonic + .milliseconds(10)
                     await withUnsafeContinuation { continuation in
                         loop.schedule(at: due) {
-                            isLate = due + .milliseconds(500) < loop.now.monotonic
+                            isLate = due + .milliseconds(2500) < loop.now.monotonic
                             // Once the timer is late, its action must find the bytes.
                             if isLate && !hasBytes { exit(1) }
                             continuation.resume()
