@@ -6,10 +6,10 @@ extension DeliveryRecord {
     /// The counts of the children that this delivery and earlier ones published.
     var childCounts: FanoutCursor { expansion?.counts ?? FanoutCursor(of: delivery.properties) }
 
-    /// Returns whether this delivery or an earlier one published children.
+    /// Returns whether this delivery or an earlier one published children. Returns false for a request without an id,
+    /// to which consumers could not match a report.
     ///
-    /// - Parameter worker: The worker whose cursors are trusted if this delivery ends before its expansion. Without an
-    ///   id, consumers could not match the report to its request.
+    /// - Parameter worker: The worker whose cursors are trusted if this delivery ends before its expansion.
     func hasPublishedChildren(trusting worker: @autoclosure () -> WorkerIdentity) -> Bool {
         guard expansion == nil else { return childCounts.deviceCount > 0 }
         let properties = delivery.properties

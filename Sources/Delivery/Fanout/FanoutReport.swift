@@ -4,8 +4,7 @@ import Crypto
 import JSON
 
 /// The report on a request to users (`schemas/fanout.schema.json`). It counts the children and the users without a
-/// device. Each child has its own result. The report has no app or environment if the
-/// worker did not read the body.
+/// device. Each child has its own result. The report has no app or environment if the worker did not read the body.
 package enum FanoutReport {
     /// The AMQP property `type` of a report.
     package static let type = "push.fanout.v1"
