@@ -17,6 +17,9 @@ extension StoreSystemTests {
         private static let outage = Duration.seconds(LongForm.pick(10, short: 4))
         /// The time by which an outage may delay a request to a device token.
         private static let delayMax = Duration.seconds(2)
+        /// The share of requests to device tokens that may be delayed longer. The short form shares its processors with
+        /// other suites, which can delay every process. A lane that waits for its store delays at least a tenth.
+        private static let delayedShareMax = LongForm.pick(0, short: 0.03)
         private static let rateRatioMin = 0.8
 
         @Test func `Requests to users wait, and requests to device tokens continue`() async throws {
@@ -86,7 +89,8 @@ extension StoreSystemTests {
             let first = times[0] + interval
             let before = zip(times, latencies).filter { $0.0 < first }.map(\.1)
             let longest = (before.max() ?? .zero, latencies.max() ?? .zero)
-            #expect(longest.1 <= longest.0 + delayMax)
+            let delayed = latencies.count { $0 > longest.0 + delayMax }
+            #expect(Double(delayed) <= Double(latencies.count) * delayedShareMax, "\(delayed) delayed")
             // The number of results in each second.
             var counts = [Int](repeating: 0, count: requests / perSecond + 1)
             for (time, latency) in zip(times, latencies) {
