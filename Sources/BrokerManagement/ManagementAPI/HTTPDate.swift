@@ -10,8 +10,9 @@ enum HTTPDate {
         guard words.count == 6, words[5] == "GMT", let day = Int64(words[1]), 1...31 ~= day,
             let month = months.firstIndex(of: String(words[2])), let year = Int64(words[3]), 1970...9999 ~= year
         else { return nil }
-        let clock = words[4].split(separator: ":").compactMap { Int64($0) }
-        guard clock.count == 3, 0...23 ~= clock[0], 0...59 ~= clock[1], 0...60 ~= clock[2] else { return nil }
+        let parts = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        let clock = parts.compactMap { Int64($0) }
+        guard parts.count == 3, clock.count == 3, 0...23 ~= clock[0], 0...59 ~= clock[1], 0...60 ~= clock[2] else { return nil }
         return days(year, Int64(month) + 1, day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
