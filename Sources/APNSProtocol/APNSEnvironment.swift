@@ -4,7 +4,7 @@ public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     case production
     case sandbox
 
-    /// The environment with this number; nil for another number.
+    /// Creates the environment with this number. Returns nil for another number.
     public init?(number: Int) {
         guard let environment = Self.allCases.first(where: { $0.number == number }) else { return nil }
         self = environment

@@ -28,6 +28,8 @@ public final class AES256GCM {
     private let sealing: OpaquePointer
     private let opening: OpaquePointer
 
+    /// Creates a cipher with one key.
+    ///
     /// - Parameter key: 32 bytes.
     /// - Throws: `invalidArgument` for a key of another length, `failed` if OpenSSL fails.
     public init(key: [UInt8]) throws(CryptoError) {

@@ -8,6 +8,8 @@ public final class HMACSHA256 {
 
     private let context: OpaquePointer
 
+    /// Creates an HMAC with a key of any length.
+    ///
     /// - Throws: `failed` if OpenSSL fails.
     public init(key: [UInt8]) throws(CryptoError) {
         OpenSSLErrors.clear()

@@ -298,7 +298,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// Appends output of nghttp2. Subclasses may modify the output.
     func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) { output.append(bytes) }
 
-    /// In a server, handles the arrival of the header of a frame of any type.
+    /// Handles the arrival of the header of a frame of any type. Called in a server only.
     func frameBegan() {}
 
     /// Handles the sending of END_STREAM by this side.
@@ -318,7 +318,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// Handles a malformed field. Returns true to ignore the field, or false to reset the stream.
     func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
 
-    /// In a server, handles the text of the error because of which nghttp2 resets the stream whose header block is
+    /// Handles, in a server, the text of the error because of which nghttp2 resets the stream whose header block is
     /// being parsed.
     func messageRefused(_ text: UnsafeRawBufferPointer) {}
 

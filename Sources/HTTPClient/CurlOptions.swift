@@ -19,7 +19,7 @@ struct CurlOptions {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // Ignore the proxy variables of the environment.
+        // By default, libcurl uses the proxy variables of the environment.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)

@@ -27,7 +27,7 @@
     init(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
         let text = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
-        // Add zeros, because a load of eight bytes may begin at any byte of the name.
+        // Add zeros, because the load at the start of the name reads eight bytes even if the name is shorter.
         let padded = [UInt8](text) + [UInt8](repeating: 0, count: MemoryLayout<UInt64>.size)
         self.init(padded: padded, count: UInt32(truncatingIfNeeded: count))
     }

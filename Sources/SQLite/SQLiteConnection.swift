@@ -3,7 +3,7 @@ import CSQLite
 /// One connection of libsqlite3. One thread at a time uses it; other threads may call only `interrupt`.
 final class SQLiteConnection {
     let path: String
-    /// nil once the connection is closed.
+    /// The handle of libsqlite3; nil once the connection is closed.
     private var handle: OpaquePointer?
 
     /// Opens the file. SQLite reads it only when the first statement runs.

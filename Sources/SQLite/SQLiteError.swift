@@ -1,6 +1,6 @@
 /// The reason why an operation on a database file failed.
 public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Raw values are codes for metrics and logs.
+    /// The cause of an error. Raw values are codes for metrics and logs.
     public enum Code: String, Sendable {
         /// libsqlite3 cannot be loaded, is too old, or does not support threads.
         case unavailable

@@ -10,6 +10,8 @@ public struct SQLiteRow: ~Copyable {
 
     public func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
 
+    /// Returns the integer in a column.
+    ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds no integer.
     public func int64(_ column: Int) throws(SQLiteError) -> Int64 {
         try require(SQLITE_INTEGER, column)
@@ -21,6 +23,8 @@ public struct SQLiteRow: ~Copyable {
     /// - Throws: ``SQLiteError`` of code `value` if the column holds neither an integer nor NULL.
     public func int64OrNil(_ column: Int) throws(SQLiteError) -> Int64? { isNull(column) ? nil : try int64(column) }
 
+    /// Returns the floating-point number in a column.
+    ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds no floating-point number.
     public func double(_ column: Int) throws(SQLiteError) -> Double {
         try require(SQLITE_FLOAT, column)
@@ -32,6 +36,8 @@ public struct SQLiteRow: ~Copyable {
     /// - Throws: ``SQLiteError`` of code `value` if the column holds neither a floating-point number nor NULL.
     public func doubleOrNil(_ column: Int) throws(SQLiteError) -> Double? { isNull(column) ? nil : try double(column) }
 
+    /// Returns the text in a column.
+    ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds no text or text that is not UTF-8, or of code
     ///   `memory` if memory is exhausted.
     public func text(_ column: Int) throws(SQLiteError) -> String {

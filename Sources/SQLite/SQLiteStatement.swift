@@ -15,6 +15,8 @@ public final class SQLiteStatement {
     private let handle: OpaquePointer
     private var state = State.binding(SQLITE_OK)
 
+    /// Prepares a statement.
+    ///
     /// - Throws: ``SQLiteError``, for example of code `statement` if a table or column is missing.
     init(_ sql: StaticString, on connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection

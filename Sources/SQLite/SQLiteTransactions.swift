@@ -4,9 +4,9 @@ struct SQLiteTransactions {
     let commit: SQLiteStatement
     let rollback: SQLiteStatement
     let savepoint: SQLiteStatement
-    /// Ends the innermost savepoint, and keeps its changes.
+    /// The statement that ends the innermost savepoint, and keeps its changes.
     let release: SQLiteStatement
-    /// Reverts the changes since the innermost savepoint, which remains.
+    /// The statement that reverts the changes since the innermost savepoint, which remains.
     let revert: SQLiteStatement
 
     init(_ connection: SQLiteConnection, _ access: SQLiteFile.Access) throws(SQLiteError) {

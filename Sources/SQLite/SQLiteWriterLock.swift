@@ -10,6 +10,8 @@ struct SQLiteWriterLock: ~Copyable {
 
     private let descriptor: Int32
 
+    /// Takes the lock.
+    ///
     /// - Throws: ``SQLiteError`` of code `inUse` if another writer has the lock, or the error of opening the lock file.
     init(of path: String) throws(SQLiteError) {
         let name = SQLiteFile.lockPath(of: path)

@@ -48,7 +48,7 @@ struct YAMLEvents: ~Copyable {
         firstByte = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         parser = .allocate(capacity: 1)
         // The call fails only without memory, and Swift also terminates a process without memory.
-        guard yaml_parser_initialize(parser) == 1 else { fatalError("no memory for a YAML parser") }
+        guard yaml_parser_initialize(parser) == 1 else { fatalError("cannot create a YAML parser: out of memory") }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, text.baseAddress.map { $0 + firstByte }, text.count - firstByte)
     }

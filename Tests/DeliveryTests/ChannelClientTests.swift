@@ -15,6 +15,8 @@ import Testing
     private let apns: SimulatorServer
     private let fixture: Fixture
 
+    /// The client under test, with its last report.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Fixture: @unchecked Sendable {
         let client: ChannelClient
@@ -157,6 +159,8 @@ import Testing
         close()
     }
 
+    /// The requests and the failure that a test observed.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var methods: [String] = []

@@ -29,6 +29,8 @@ import Testing
         private let client: ChannelClient
         private let state = State()
 
+        /// The number of unfinished calls of `close`.
+        ///
         /// `@unchecked Sendable`: used only on the thread that runs the loop.
         private final class State: @unchecked Sendable {
             var closing = 0

@@ -20,6 +20,8 @@ final class LaneHarness {
     let names: TopologyNames
     private let state = State()
 
+    /// The states and reports of the lanes.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class State: @unchecked Sendable {
         /// The indices of the ready lanes.

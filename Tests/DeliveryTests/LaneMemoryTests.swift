@@ -7,6 +7,8 @@ import Testing
 
 /// The release of request bodies by a lane.
 @Suite struct LaneMemoryTests {
+    /// The last request body that a delivery contained.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var content: [UInt8] = []

@@ -7,6 +7,8 @@ import Testing
 @testable import Delivery
 
 @Suite struct ReplyPublisherTests {
+    /// The outcome of a publish.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class State: @unchecked Sendable {
         var isDone: Bool?

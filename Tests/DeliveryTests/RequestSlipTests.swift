@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// Hints at the probable mistake behind a violation of the request's schema.
+/// The hint at the probable mistake behind a violation of the request's schema.
 @Suite struct RequestSlipTests {
     /// Returns the explained message of the violation at a JSON pointer.
     private func message(at pointer: String, of request: String) throws -> String {

@@ -50,6 +50,8 @@ import Testing
         }
     }
 
+    /// A password that a test replaces between two attempts to connect.
+    ///
     /// `@unchecked Sendable`: used on one loop only.
     private final class ChangingPassword: @unchecked Sendable {
         var text = "wrong"

@@ -162,7 +162,7 @@ final class PendingStatement: StatementReceiver {
     }
 }
 
-/// Reads the rows of a statement, and passes the outcome to a closure.
+/// A receiver that reads the rows of a statement, and passes the outcome to a closure.
 final class ReadingReceiver<Value>: StatementReceiver {
     private let read: (borrowing PostgresRows) throws(PostgresError) -> Value
     private let report: (Result<Value, PostgresError>) -> Void

@@ -329,7 +329,7 @@ import Testing
     }
 }
 
-/// Counts the rows and bytes of a result that arrives row by row.
+/// A receiver that counts the rows and bytes of a result that arrives row by row.
 private final class CountingReceiver: StatementReceiver {
     private(set) var count = 0
     private(set) var bytes = 0

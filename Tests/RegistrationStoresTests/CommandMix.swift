@@ -30,6 +30,8 @@ struct CommandMix {
         (0...random.below(countMax)).map { _ in command(before: before) }
     }
 
+    /// Returns a random command.
+    ///
     /// - Parameter before: The latest time of the command, in milliseconds after `RegistrationModel.start`.
     private mutating func command(before: Int64) -> RegistrationCommand {
         let at = max(1, before - Int64(random.below(11)) * Self.day - Int64(random.below(4)))

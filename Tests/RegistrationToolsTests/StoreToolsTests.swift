@@ -211,6 +211,8 @@ import Testing
         #expect(Registration.Key("\(text):") == nil)
     }
 
+    /// Creates a simulated store, and opens a session.
+    ///
     /// - Parameter keys: The keys of the store; nil for random ones.
     private static func store(
         on loop: EpollLoop, keys: RegistrationKeys? = nil

@@ -3,7 +3,7 @@ import Registrations
 import TestKit
 import Testing
 
-/// Texts of commands and rows are compared byte for byte.
+/// Tests that texts of commands and rows are compared byte for byte.
 @Suite struct ByteTextTests {
     /// Two forms of one letter, which are equal as Swift strings.
     private static let forms = ["\u{E9}", "e\u{301}"]

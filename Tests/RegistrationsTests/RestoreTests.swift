@@ -3,7 +3,7 @@ import Registrations
 import TestKit
 import Testing
 
-/// Ends from an export have the same effect before and after the registrations that they end.
+/// Tests that ends from an export have the same effect before and after the registrations that they end.
 @Suite struct RestoreTests {
     private static let setsMax = 2_000
 

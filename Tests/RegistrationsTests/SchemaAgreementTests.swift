@@ -7,8 +7,8 @@ import Registrations
 import TestKit
 import Testing
 
-/// The reader of commands agrees with `schemas/registration.schema.json`, except for limits that a schema cannot
-/// express.
+/// Tests that the reader of commands agrees with `schemas/registration.schema.json`, except for limits that a schema
+/// cannot express.
 @Suite struct SchemaAgreementTests {
     private static func examples(_ schema: String, _ verdict: String) throws -> [[UInt8]] {
         let folder = Products.file("schemas/examples/\(schema)/\(verdict)")

@@ -216,7 +216,7 @@ import Testing
         #expect(error?.code == (showsCertificate ? .certificateRefused : .tls), "\(error?.message ?? "")")
     }
 
-    /// Returns the error of a client whose ClientHello is answered with a fatal alert.
+    /// Returns the error of a client that receives a fatal alert instead of a ServerHello.
     private func errorAfterAlert(_ alert: UInt8, client: TLSClientConfiguration) throws -> TransportError? {
         let loop = VirtualLoop(seed: 1)
         let endpoint = Endpoint(host: "server.test", port: 443)

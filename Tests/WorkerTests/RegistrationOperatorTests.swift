@@ -18,6 +18,8 @@ import Testing
         let stage: Stage
         private let prefix: String
 
+        /// Creates a fixture.
+        ///
         /// - Parameter prefix: The prefix of the topology's names, different for each test.
         init(_ prefix: String) async throws {
             self.prefix = prefix

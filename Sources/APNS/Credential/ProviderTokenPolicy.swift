@@ -19,8 +19,8 @@ public struct ProviderTokenPolicy: Sendable {
         public var gapSeconds: Int64 = 20 * 60
         /// Age from which a token is not sent.
         public var useSecondsMax: Int64 = 57 * 60
-        /// The wall clock counts as set if the time since signing differs by at least this value between the wall clock
-        /// and the boot-time clock.
+        /// Minimum difference between the wall clock and the boot-time clock, in the time since signing. From this
+        /// difference on, the wall clock counts as set.
         public var stepSecondsMin: Int64 = 60
 
         public init() {}

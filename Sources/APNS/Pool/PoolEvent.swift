@@ -17,7 +17,7 @@ public enum PoolEvent: Sendable, Hashable {
     /// `isIdle` is false if a push was in flight on the connection.
     case lost(isIdle: Bool)
     /// The end of a connection with a push in flight and without any answered push. The pool had not drained the
-    /// connection. If no other connection is up, this event replaces ``lost``; after a GOAWAY, this event follows
+    /// connection. If no other connection is up, this event replaces ``lost``. After a GOAWAY, this event follows
     /// ``lost``.
     ///
     /// `connections` counts the connections with such an end since the pool's last answer.

@@ -36,7 +36,7 @@ private struct ActionOrder: Sendable {
         "an order", from: ActionOrder(),
         [
             .required("action", \.action, FaultAction.codec.value, "the effect"),
-            .optional("connection", \.connection, .int(1...Int.max), "number of the connection; default: all"),
+            .optional("connection", \.connection, .int(1...Int.max), "number of the connection (default: all)"),
         ],
         check: { order, members throws(InputError) in
             guard order.action.isForConnections else {

@@ -26,7 +26,7 @@ struct AnswerMembers: Sendable {
     static let codec = ObjectCodec(
         "an answer", from: AnswerMembers(),
         [
-            .optional("status", \.status, .int(200...599), "status; default: the status of `reason`"),
+            .optional("status", \.status, .int(200...599), "status (default: the status of `reason`)"),
             .optional("reason", \.reason, .reason, "reason in the body"),
             .optional(
                 "timestamp_ms", \.timestampMilliseconds, .int(0...Int64.max),
@@ -34,7 +34,7 @@ struct AnswerMembers: Sendable {
             .optional("body", \.body, .text(0...bodyBytesMax), "text of the body, instead of `reason`"),
             .optional(
                 "content_type", \.contentType, .headerValue(contentTypeBytesMax),
-                "content type of `body`; default: `application/json`"),
+                "content type of `body` (default: `application/json`)"),
             .optional(
                 "retry_after_seconds", \.retryAfterSeconds, .int(0...retryAfterSecondsMax), "`retry-after` header"),
         ])

@@ -16,14 +16,14 @@ struct ReportedFault: Sendable {
         [
             .member(
                 "id", \.fault.id, .faultID,
-                "name of the fault; in the admin API, a new fault replaces a fault with the same `id`; default: a new "
-                    + "name"),
+                "name of the fault (default: a new name); in the admin API, a new fault replaces a fault with the same "
+                    + "`id`"),
             .member(
                 "trigger", \.fault.trigger, .word, omitting: .request,
                 "`\"trigger\": \"connection\"` applies the fault to connections when the simulator accepts them"),
             .member(
                 "match", \.fault.match, FaultMatch.codec.value, omitting: FaultMatch(),
-                "requests or connections to which the fault applies; default: all"),
+                "requests or connections to which the fault applies (default: all)"),
             .required("action", \.fault.action, FaultAction.codec.value, "the effect"),
             .member(
                 "share", \.fault.share, .number(0...1), omitting: 1,

@@ -39,7 +39,7 @@ extension FaultAction {
         [
             .optional(
                 "ms", \.self, .int(0...Int(LatencyDistribution.millisecondsMax)),
-                "time for which the simulator does not read; default: until `resume_reading`")
+                "time for which the simulator does not read (default: until `resume_reading`)")
         ])
 }
 

@@ -14,8 +14,8 @@ public struct Counters: Sendable, Hashable {
         public internal(set) var refused = 0
     }
 
-    /// Unknown reasons get their own counters until the number of counters is this limit plus the number of known
-    /// reasons. Known reasons always have their own counters.
+    /// Maximum number of unknown reasons with their own counters, if each known reason has a counter. While known
+    /// reasons are missing, more unknown reasons get counters. Known reasons always have their own counters.
     static let unknownReasonsMax = 64
 
     /// The time at which counting began, by the machine's clock.

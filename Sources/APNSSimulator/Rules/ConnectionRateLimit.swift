@@ -3,7 +3,7 @@ import EventLoop
 /// The temporary refusal of addresses that open and close connections rapidly. Apple treats rapid connects as an
 /// attack ("Establishing a connection to APNs", which gives no figures).
 struct ConnectionRateLimit {
-    /// A connection with at least this number of requests does not count as short.
+    /// Minimum number of requests of a connection that does not count as short.
     static let requestsMin = 10
     /// Maximum number of remembered addresses. Further addresses are not limited.
     static let addressesMax = 10_000

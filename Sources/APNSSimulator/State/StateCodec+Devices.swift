@@ -9,7 +9,7 @@ extension StateCodec {
                 .identity("token", \.token, .deviceToken, "device token"),
                 .required("app", \.bundleID, .bundleID, "bundle ID of the app"),
                 .optional(
-                    "environment", \.environment, .word, "environment in which the token is valid; default: both"),
+                    "environment", \.environment, .word, "environment in which the token is valid (default: both)"),
                 condition(\.condition),
             ])
     }

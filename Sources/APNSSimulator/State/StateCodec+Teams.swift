@@ -62,9 +62,9 @@ extension StateCodec {
                 pem("public_key", \.publicKeyPEM),
                 .member(
                     "environments", \.environments, .environments,
-                    "environments in which the key is valid; default: both"),
+                    "environments in which the key is valid (default: both)"),
                 .optional(
-                    "topics", \.topics, .topics, "bundle IDs of the key; default: all bundle IDs of the team"),
+                    "topics", \.topics, .topics, "bundle IDs of the key (default: all bundle IDs of the team)"),
                 .optional(
                     "related_key", \.relatedKeyID, .text(1...Self.idBytesMax),
                     "ID of another key with topics; tokens of both keys may share a connection"),

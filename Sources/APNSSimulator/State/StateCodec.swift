@@ -43,7 +43,7 @@ struct StateCodec: Sendable {
                     "states of tokens that are not listed"),
                 .member(
                     "unknown_devices", \.state.unknownDevices, unknownDevices,
-                    "state of all other tokens, or an object with `state` and `since_ms`; default: `bad`"),
+                    "state of all other tokens, or an object with `state` and `since_ms` (default: `bad`)"),
                 .member(
                     "accept_unknown_topics", \.state.acceptsUnknownTopics, .bool,
                     "whether every team may push to every topic"),

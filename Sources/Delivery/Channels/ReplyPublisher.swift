@@ -36,6 +36,8 @@ final class ReplyPublisher {
 
     func start() { admin.start() }
 
+    /// Registers an observer of `failure`.
+    ///
     /// - Parameter failureChanged: Called when `failure` becomes nil or is no longer nil.
     func observeFailure(_ failureChanged: @escaping () -> Void) { self.failureChanged = failureChanged }
 

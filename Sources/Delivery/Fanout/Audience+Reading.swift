@@ -49,7 +49,7 @@ extension Audience {
 }
 
 extension TokenKind {
-    /// The kind of the tokens to which a request to users goes; nil for `mdm`.
+    /// Creates the kind of the tokens to which a request to users goes. Returns nil for `mdm`.
     init?(_ pushType: PushType, request: JSONValue) {
         self.init(pushType, event: request["payload"]?["aps"]?["event"]?.string)
     }

@@ -227,6 +227,8 @@ extension AudienceExpander {
         finder.find(queries, for: .device(push, record, self))
     }
 
+    /// Continues or completes a push after the second lookup of its device.
+    ///
     /// - Parameter isLive: Whether any owner still owns the device.
     func rechecked(_ push: PendingPush, isLive: Bool, _ record: DeliveryRecord) {
         let pipeline = record.pipeline
@@ -253,7 +255,7 @@ extension DeliveryRecord {
 }
 
 extension FinalOutcome {
-    /// The outcome of a request to users whose children cannot be published.
+    /// Creates the outcome of a request to users whose children cannot be published.
     fileprivate init(unpublishable refusal: PublishRefusal) {
         self.init(
             outcome: .rejected,

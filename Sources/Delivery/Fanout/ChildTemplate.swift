@@ -54,7 +54,7 @@ struct ChildTemplate {
 
     func id(for device: FoundDevice) -> UUIDValue { Self.childID(of: request, tokenKey: device.key.token) }
 
-    /// The number of bytes to reserve for the child for a device.
+    /// Returns the number of bytes to reserve for the child for a device.
     func bytesReserved(for device: FoundDevice) -> Int { childBytes + device.tokenDigits.count }
 
     /// Appends the child for a device to a message.

@@ -204,6 +204,8 @@ enum DeviceSearch {
     /// A search for the device of a child whose registration may have ended.
     case device(PendingPush, DeliveryRecord, AudienceExpander)
 
+    /// Passes the found devices to the receiver.
+    ///
     /// - Parameter devices: The devices of each query.
     fileprivate func completed(_ devices: ArraySlice<[FoundDevice]>) {
         switch self {

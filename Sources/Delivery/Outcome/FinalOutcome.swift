@@ -5,7 +5,7 @@ public struct FinalOutcome: Sendable, Hashable {
     public var answer: Answer?
     /// The state of the device token; nil without an answer, for a broadcast, and if the answer shows no state.
     public var tokenState: TokenState?
-    /// nil if the result contains no error.
+    /// The failure that the result reports; nil if the result contains no error.
     public var failure: Failure?
 
     init(

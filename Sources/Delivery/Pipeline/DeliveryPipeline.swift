@@ -22,7 +22,7 @@ final class DeliveryPipeline {
     let messages: MessageFactory
     let metrics: LaneMetrics
     let spans: SpanCollector
-    /// nil if device registrations are not configured.
+    /// The expander of requests to users; nil if device registrations are not configured.
     let expander: AudienceExpander?
     let deliveries = InFlightDeliveries()
     var lifecycle = LaneLifecycle.running

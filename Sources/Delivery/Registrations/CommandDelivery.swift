@@ -3,7 +3,7 @@ import EventLoop
 
 /// One delivery of a command, from its arrival to its acknowledgment, rejection or requeue.
 final class CommandDelivery {
-    /// An open delivery is settled at the end of its last operation.
+    /// The state of a delivery. An open delivery is settled at the end of its last operation.
     private enum State {
         case open(operations: Int)
         case settled

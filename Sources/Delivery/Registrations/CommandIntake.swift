@@ -253,7 +253,7 @@ extension CommandIntake {
         requeueUnstorable()
     }
 
-    /// While the intake stops, requeues the commands that wait for a store that accepts no changes.
+    /// Requeues the commands that wait for a store that accepts no changes, while the intake stops.
     func requeueUnstorable() {
         guard case .stopping = lifecycle, !store.acceptsWork else { return }
         for command in store.removeWaiting() { requeue(command.delivery) }

@@ -65,7 +65,7 @@ struct TokenParts {
     private static let scopeBytes = 1...128
 
     let kind: TokenKind
-    /// nil if tokens of the kind have no scope.
+    /// The scope of the token; nil if tokens of the kind have no scope.
     let scope: String?
 
     /// Creates the parts of a child request from its origin.

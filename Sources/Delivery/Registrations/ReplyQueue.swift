@@ -39,6 +39,8 @@ final class ReplyQueue: @unchecked Sendable {
         idle = Array(publishers.indices)
     }
 
+    /// Starts the queue.
+    ///
     /// - Parameter failureChanged: Called when a reply becomes stuck, and at the end of each stuck reply.
     func start(failureChanged: @escaping () -> Void) {
         for publisher in publishers { publisher.observeFailure(failureChanged) }

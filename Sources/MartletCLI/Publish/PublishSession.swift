@@ -59,7 +59,7 @@ struct PublishSession: Sendable {
             id: options.messageID, unixSeconds: unixSeconds)
     }
 
-    /// Publishes the requests one after the other, and prints their outcomes.
+    /// Publishes the requests one after the other, and prints the publish outcome of each.
     ///
     /// - Parameter failed: called with the message-id of each request that was certainly not published.
     private func publish(

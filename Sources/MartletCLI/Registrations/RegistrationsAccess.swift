@@ -19,7 +19,7 @@ struct RegistrationsAccess: Sendable {
     let location: String
     /// The environments of each app, by bundle ID. The first environment is the default.
     private let environments: [String: [APNSEnvironment]]
-    /// Creates a connection to the store, without starting the connection.
+    /// A function that creates a connection to the store, without starting the connection.
     let writer: Writer
 
     init(

@@ -25,6 +25,8 @@ extension RegistrationsCommand {
 
     func execute() throws(ConfigurationError) -> ExitCode { try execute(opensStore: true) }
 
+    /// Runs the command with the store of its configuration.
+    ///
     /// - Parameter opensStore: false for a command that does not use the store.
     func execute(opensStore: Bool) throws(ConfigurationError) -> ExitCode {
         let access = try RegistrationsAccess(configPath, changesStore: Self.changesStore)

@@ -25,7 +25,7 @@ struct RegistrationsKeysCommand: Command {
         ])
 
     let path: String
-    /// nil to create the file.
+    /// The change of the file; nil to create the file.
     let edit: RegistrationKeys.Edit?
 
     init(_ parsed: ParsedArguments) throws(UsageError) {

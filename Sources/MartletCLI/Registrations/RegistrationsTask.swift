@@ -14,6 +14,8 @@ final class RegistrationsTask {
     let store: StoreSession
     let interruption: Interruption
 
+    /// Creates the task of a command. Does not open the store.
+    ///
     /// - Throws: The reason why the store cannot be used.
     init(
         _ access: RegistrationsAccess, of users: [String], on loop: EpollLoop, _ interruption: Interruption

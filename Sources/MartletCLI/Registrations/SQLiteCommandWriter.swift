@@ -37,6 +37,8 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     private let addresses: @Sendable () -> [WorkerAddress]
     private var state = State.opening
 
+    /// Creates a writer.
+    ///
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - indexKey: The fingerprint of the index key.

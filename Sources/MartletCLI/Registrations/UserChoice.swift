@@ -12,6 +12,8 @@ enum UserChoice: Equatable, Sendable {
     private static let fileBytesMax = 1 << 20
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
+    /// Creates the choice from a parsed command line.
+    ///
     /// - Parameter isRequired: whether the command needs a user.
     init(_ parsed: ParsedArguments, isRequired: Bool) throws(UsageError) {
         switch (parsed.options["user"], parsed.options["user-file"]) {

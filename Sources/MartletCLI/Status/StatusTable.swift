@@ -102,7 +102,7 @@ struct StatusTable {
         return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
     }
 
-    /// Failures, and the data keys during their replacement.
+    /// Returns lines about failures, and about the data keys during their replacement.
     private static func registrations(_ status: WorkerStatus) -> [String] {
         guard let registrations = status.registrations else { return [] }
         let keys = registrations.dataKeys

@@ -57,6 +57,8 @@ final class RedrawPause {
         return box.value ?? body()
     }
 
+    /// The result of a body that runs on its own thread.
+    ///
     /// `@unchecked Sendable`: the value is written before the pipe is closed, and read after the end of the pipe.
     private final class ValueBox<Value: Sendable>: @unchecked Sendable {
         var value: Value?

@@ -18,6 +18,8 @@ struct DocumentReader: ~Copyable {
     /// The beginning of an incomplete line.
     private var partial: [UInt8] = []
 
+    /// Opens a document.
+    ///
     /// - Parameter awaitsWriter: whether the open of a named pipe waits for its writer. false for `line(on:unless:)`,
     ///   which waits itself.
     init(_ path: String, bytesMax: Int, awaitsWriter: Bool = true) throws(ReferenceResolver.ReadFailure) {

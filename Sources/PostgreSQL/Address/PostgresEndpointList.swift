@@ -19,6 +19,8 @@ public struct PostgresEndpointList: Sendable, Hashable {
     public let database: String
     public let security: Security
 
+    /// Creates a list.
+    ///
     /// - Throws: ``PostgresError`` of code `invalidURL` if `hosts` is empty or has more than `hostsMax` hosts, if
     ///   `user` or `database` is empty, or if `security` is `none` and a host is on another machine.
     public init(

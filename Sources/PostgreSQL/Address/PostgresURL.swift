@@ -14,8 +14,10 @@ public struct PostgresURL: Sendable, Hashable {
 
     public let endpoints: PostgresEndpointList
 
-    /// - Throws: ``PostgresError`` of code `invalidURL`. The message quotes at most a host, since the URL may
-    ///   contain a password.
+    /// Parses a URL.
+    ///
+    /// - Throws: ``PostgresError`` of code `invalidURL`. The message quotes at most a host, since the URL may contain a
+    ///   password.
     public init(_ text: String) throws(PostgresError) {
         guard let scheme = ["postgresql://", "postgres://"].first(where: { text.hasPrefix($0) }) else {
             throw Self.invalid("must begin with postgresql://")

@@ -7,6 +7,8 @@ struct ConnectionRound: Hashable {
     /// The error to report if all attempts fail; nil before the first failure.
     private(set) var error: PostgresError?
 
+    /// Creates a round.
+    ///
     /// - Parameter lastGood: the target of the last ready connection, whose host comes first; nil if none was ready.
     init(hosts: [PostgresHost], lastGood: ConnectionTarget?) {
         self.hosts = hosts.filter { $0 == lastGood?.host } + hosts.filter { $0 != lastGood?.host }

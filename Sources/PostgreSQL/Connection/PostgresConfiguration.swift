@@ -2,15 +2,16 @@
 public struct PostgresConfiguration: Sendable {
     /// Time limits, and the delays between attempts to connect.
     public struct Limits: Sendable, Hashable {
-        /// The server cancels a statement after this time (`statement_timeout`). The default is below that of
-        /// `answerMillisecondsMax`, so that a slow statement fails without closing the connection.
+        /// Maximum time of a statement, after which the server cancels it (`statement_timeout`). The default is below
+        /// that of `answerMillisecondsMax`, so that a slow statement fails without closing the connection.
         public var statementMillisecondsMax = 1800
-        /// The server cancels a statement that waits this long for a lock (`lock_timeout`).
+        /// Maximum time that a statement waits for a lock, before the server cancels the statement (`lock_timeout`).
         public var lockMillisecondsMax = 1000
-        /// The server closes a connection whose transaction waits this long for the next statement
+        /// Maximum time that a transaction waits for its next statement, before the server closes the connection
         /// (`idle_in_transaction_session_timeout`).
         public var idleTransactionMillisecondsMax = 10_000
-        /// The connection fails if statements are in flight and the server sends nothing for this time.
+        /// Maximum time without bytes from the server while statements are in flight. After this time, the connection
+        /// fails.
         public var answerMillisecondsMax = 2000
         /// Limit for connecting to one address, including TLS and login.
         public var connectMillisecondsMax = 2000
@@ -20,7 +21,7 @@ public struct PostgresConfiguration: Sendable {
         public var retryMillisecondsMin = 100
         public var retryMilliseconds = 250
         public var retryMillisecondsMax = 5000
-        /// The loss of a connection that was ready for at least this time resets the delay to the first one.
+        /// Minimum time that a connection is ready before its loss resets the delay to the first one.
         public var healthyAfterSeconds = 30
 
         public init() {}

@@ -7,7 +7,7 @@ public import EventLoop
 ///
 /// Loop-bound: callers use the connection only on its loop.
 public final class PostgresConnection {
-    /// Identifies a transaction.
+    /// The identifier of a transaction.
     public struct Transaction: Sendable, Hashable {
         let number: Int
         /// The number of the session to which the transaction belongs.

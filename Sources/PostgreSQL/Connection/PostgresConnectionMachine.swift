@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Decides how a connection to PostgreSQL opens, prepares, retries and closes. Pure.
+/// A state machine that decides how a connection to PostgreSQL opens, prepares, retries and closes. Pure.
 ///
 /// A round attempts the addresses of all hosts until a session is ready. If the round fails or the connection is lost,
 /// the next round follows after a delay, until the connection is closed.

@@ -177,6 +177,8 @@ final class PostgresHandle {
         }
     }
 
+    /// Returns a field of an error.
+    ///
     /// - Parameter code: `PG_DIAG_SQLSTATE` or `PG_DIAG_CONSTRAINT_NAME`.
     private static func field(_ code: UInt8, of result: OpaquePointer) -> String? {
         martlet_pq_error_field(result, Int32(code)).map { String(cString: $0) }

@@ -3,8 +3,8 @@ import EventLoop
 /// One connection of libpq, from the attempt to connect until its end. It polls, sends and reads on the loop.
 /// `PostgresConnectionMachine` and `StatementPipeline` make the decisions.
 final class PostgresSession: ByteStreamHandler {
-    /// Sets parameters of the session, and reads whether the session accepts writes. PgBouncer refuses these parameters
-    /// at login.
+    /// The statement that sets parameters of the session, and reads whether the session accepts writes. PgBouncer
+    /// refuses these parameters at login.
     ///
     /// `enable_seqscan` is off because the generic plan of a small table remains in use while the table grows. The
     /// isolation level is set because a database or role may have another default.

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Orders statements, bounds those in flight, and matches responses to them. Pure.
+/// A pipeline that orders statements, limits those in flight, and matches responses to them. Pure.
 ///
 /// A Sync follows each statement, so an error affects no statement outside its transaction. Once the BEGIN of a
 /// transaction is sent, other statements wait until its COMMIT or ROLLBACK is sent. The first error of a transaction

@@ -2,8 +2,8 @@ import PostgreSQL
 
 /// The statements that number apps and that lock and write rows.
 enum PostgresChangeStatements {
-    /// Two sessions that number apps at the same time compute the same numbers. The later one skips the apps whose
-    /// number is in use, and its operation numbers them in a repeat.
+    /// The statement that numbers new apps. Two sessions that number apps at the same time compute the same numbers.
+    /// The later one skips the apps whose number is in use, and its operation numbers them in a repeat.
     static var numberApps: PreparedStatement {
         PreparedStatement(
             """
@@ -14,7 +14,8 @@ enum PostgresChangeStatements {
             """, [.textArray])
     }
 
-    /// The server takes the locks in the order of the array. OFFSET 0 keeps the planner from removing the calls.
+    /// The statement that takes the advisory locks of a transaction, in the order of the array. OFFSET 0 keeps the
+    /// planner from removing the calls.
     static var lock: PreparedStatement {
         PreparedStatement(
             """
@@ -23,7 +24,7 @@ enum PostgresChangeStatements {
             """, [.int4Array])
     }
 
-    /// The server locks the rows in the order of their keys, so that sessions do not deadlock.
+    /// The statement that locks and reads rows, in the order of their keys, so that sessions do not deadlock.
     static var lockRows: PreparedStatement {
         PreparedStatement(
             """
@@ -42,7 +43,7 @@ enum PostgresChangeStatements {
             """, PostgresRowColumns.types)
     }
 
-    /// A row that exists already fails the transaction, which is then repeated.
+    /// The statement that inserts rows. A row that exists already fails the transaction, which is then repeated.
     static var insertRows: PreparedStatement {
         PreparedStatement(
             """

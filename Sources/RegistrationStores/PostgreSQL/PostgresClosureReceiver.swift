@@ -1,6 +1,6 @@
 import PostgreSQL
 
-/// Reads the rows of a statement with one closure, and passes the outcome to another.
+/// A receiver that reads the rows of a statement with one closure, and passes the outcome to another.
 final class PostgresClosureReceiver<Value>: StatementReceiver {
     private let report: (Result<Value, PostgresError>) -> Void
     private let read: (borrowing PostgresRows) throws(PostgresError) -> Value

@@ -8,6 +8,8 @@ final class PostgresCommandSession: PostgresConnectionHandler {
     /// The tasks that wait for the outcome of the first round of attempts to connect.
     private let waiters = ContinuationList<PostgresError?>()
 
+    /// Creates a session. Does not connect.
+    ///
     /// - Parameters:
     ///   - applicationName: The name of the session in `pg_stat_activity`.
     ///   - statementSecondsMax: The time after which the server cancels a statement; nil for the default.

@@ -43,7 +43,7 @@ enum PostgresMaintenanceStatements {
             """, [.int8, .int8, .int8, .int2Array])
     }
 
-    /// Returns a data key that the key file lacks, and that the oldest events or expired rows need.
+    /// The statement that returns a data key that the key file lacks, and that the oldest events or expired rows need.
     static var omittedKey: PreparedStatement {
         PreparedStatement(
             """

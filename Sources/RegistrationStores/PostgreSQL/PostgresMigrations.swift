@@ -2,7 +2,7 @@ public import EventLoop
 public import PostgreSQL
 public import Registrations
 
-/// Creates and updates the schema of a store, for commands.
+/// The migrations that create and update the schema of a store, for commands.
 public struct PostgresMigrations {
     /// The version of the schema that this version of Martlet requires.
     public static let version = PostgresMigration.all.map(\.version).max() ?? 0
@@ -22,6 +22,8 @@ public struct PostgresMigrations {
     private let password: PostgresPasswordSource
     private let migrations: [PostgresMigration]
 
+    /// Creates the migrations.
+    ///
     /// - Parameter url: The URL of the database, with the user that owns the schema.
     public init(loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource) {
         self.init(loop: loop, url: url, password: password, migrations: PostgresMigration.all)

@@ -72,6 +72,8 @@ final class PostgresPage {
         }
     }
 
+    /// Reads the rows of the page, and completes the page.
+    ///
     /// - Parameter end: The last key of the range that the statement searches; nil if the range includes all later
     ///   keys.
     private func read(_ statement: PostgresWriterStatement, _ parameters: PostgresParameters, end: Registration.Key?) {

@@ -2,7 +2,8 @@ import PostgreSQL
 
 /// Statements that select rows after the key `($1, $2)`, in the order of their keys.
 enum PostgresPageStatements {
-    /// Selects the key of the row at the offset `$3`; no row if too few rows follow.
+    /// The statement that selects the key of the row at the offset `$3`. The statement selects no row if too few rows
+    /// follow.
     static var pageEnd: PreparedStatement {
         PreparedStatement(
             """

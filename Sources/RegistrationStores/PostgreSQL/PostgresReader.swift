@@ -3,7 +3,8 @@ public import EventLoop
 public import PostgreSQL
 public import Registrations
 
-/// Looks up devices in PostgreSQL. One statement answers all queries of a lookup, and several lookups can be in flight.
+/// A reader that looks up devices in PostgreSQL. One statement answers all queries of a lookup, and several lookups can
+/// be in flight.
 ///
 /// Loop-bound.
 public final class PostgresReader: RegistrationReader {

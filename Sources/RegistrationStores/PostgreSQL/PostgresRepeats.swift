@@ -1,6 +1,6 @@
 import PostgreSQL
 
-/// Decides whether an operation repeats its failed statement or transaction at once. Pure.
+/// The decision whether an operation repeats its failed statement or transaction at once. Pure.
 struct PostgresRepeats {
     /// Maximum number of repeats of one operation.
     static let repeatsMax = 3

@@ -9,6 +9,8 @@ class PostgresStatementWork<Value>: StatementReceiver {
     private let connection: PostgresStoreConnection
     private var repeats = PostgresRepeats()
 
+    /// Creates the work.
+    ///
     /// - Parameter statement: The index of the prepared statement.
     init(_ statement: Int, on connection: PostgresStoreConnection) {
         (self.statement, self.connection) = (statement, connection)

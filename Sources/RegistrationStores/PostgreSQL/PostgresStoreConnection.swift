@@ -35,6 +35,8 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private var workCount = 0
     private let idleWaiters = ContinuationList<Void>()
 
+    /// Creates the connection.
+    ///
     /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old.
     init(
         loop: EpollLoop, url: PostgresURL, password: @escaping PostgresPasswordSource,
@@ -65,6 +67,8 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
         }
     }
 
+    /// Connects, and reconnects until `close`.
+    ///
     /// - Parameters:
     ///   - onChange: Called with nil when the connection becomes ready, and with each fault that differs from the last
     ///     one.

@@ -1,7 +1,7 @@
 import PostgreSQL
 import Registrations
 
-/// Decides the steps of a transaction that reads rows, decides changes, and writes them. Pure.
+/// A state machine for the steps of a transaction that reads rows, decides changes, and writes them. Pure.
 struct PostgresTransactionMachine {
     enum State: Hashable {
         /// To: numbering, reading.
@@ -46,6 +46,8 @@ struct PostgresTransactionMachine {
     private(set) var state = State.idle
     private var repeats = PostgresRepeats()
 
+    /// Starts or repeats the transaction.
+    ///
     /// - Parameter hasNewApps: Whether apps of the transaction have no known number.
     mutating func start(hasNewApps: Bool) -> [Action] {
         state = hasNewApps ? .numbering : .reading
@@ -58,6 +60,8 @@ struct PostgresTransactionMachine {
         return [.read]
     }
 
+    /// Handles the finding from the rows that the transaction has read.
+    ///
     /// - Parameter hasNewApps: Whether apps of the transaction still have no known number.
     mutating func found(_ finding: Finding, hasNewApps: Bool) -> [Action] {
         guard state == .reading else { return [] }

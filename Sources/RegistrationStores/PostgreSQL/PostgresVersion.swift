@@ -16,6 +16,8 @@ public struct PostgresVersion: Sendable, Hashable {
 
     static let sql = "SELECT version, oldest_reader FROM martlet.version"
 
+    /// Reads the version.
+    ///
     /// - Throws: ``PostgresError`` of code `unexpectedResult` unless the table has exactly one row of two integers.
     init(_ rows: borrowing PostgresRows) throws(PostgresError) {
         guard rows.count == 1 else {

@@ -17,6 +17,8 @@ struct SQLiteEventStatements {
     private let delete: SQLiteStatement
     private let keyIDs: String
 
+    /// Prepares the statements.
+    ///
     /// - Parameter keyIDs: The data keys of the key file, as a JSON array. `claim` omits events of other data keys.
     init(_ file: SQLiteFile, keyIDs: String) throws(SQLiteError) {
         insert = try file.prepare(

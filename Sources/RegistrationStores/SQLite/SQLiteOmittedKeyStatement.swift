@@ -6,6 +6,8 @@ struct SQLiteOmittedKeyStatement {
     private let select: SQLiteStatement
     private let keyIDs: String
 
+    /// Prepares the statement.
+    ///
     /// - Parameter keyIDs: The data keys of the key file, as a JSON array.
     init(_ file: SQLiteFile, keyIDs: String) throws(SQLiteError) {
         self.keyIDs = keyIDs

@@ -18,8 +18,10 @@ struct SQLiteRowStatements {
     private let deleteEnded: SQLiteStatement
     private let keyIDs: String
 
-    /// - Parameter keyIDs: The data keys of the key file, as a JSON array. `keys(expiringUntil:countMax:)` omits rows of
-    ///   other keys.
+    /// Prepares the statements.
+    ///
+    /// - Parameter keyIDs: The data keys of the key file, as a JSON array. `keys(expiringUntil:countMax:)` omits rows
+    ///   of other keys.
     init(_ file: SQLiteFile, keyIDs: String) throws(SQLiteError) {
         self.keyIDs = keyIDs
         select = try file.prepare(

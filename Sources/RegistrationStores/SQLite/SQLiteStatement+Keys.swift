@@ -23,6 +23,8 @@ extension SQLiteStatement {
 }
 
 extension SQLiteRow {
+    /// Returns the key in a column.
+    ///
     /// - Throws: ``SQLiteError`` of code `value` if the column is not a blob of 16 bytes.
     func key(_ column: Int) throws(SQLiteError) -> UUIDValue {
         try withBlob(column) { bytes throws(SQLiteError) in
@@ -40,6 +42,8 @@ extension SQLiteRow {
     /// - Throws: ``SQLiteError`` of code `value` if the column is neither NULL nor a blob of 16 bytes.
     func keyOrNil(_ column: Int) throws(SQLiteError) -> UUIDValue? { isNull(column) ? nil : try key(column) }
 
+    /// Returns the integer in a column.
+    ///
     /// - Throws: ``SQLiteError`` of code `value` if the column is not an integer.
     func int(_ column: Int) throws(SQLiteError) -> Int { Int(try int64(column)) }
 

@@ -10,7 +10,7 @@ class SQLiteStoreJob: SQLiteJob<SQLiteSession>, @unchecked Sendable {
         super.init(on: link.loop)
     }
 
-    /// Called on the loop after the transaction is committed.
+    /// Handles the success of the job. Called on the loop after the transaction is committed.
     func succeeded() { fatalError("succeeded must be overridden") }
 
     func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }
@@ -21,7 +21,7 @@ class SQLiteStoreJob: SQLiteJob<SQLiteSession>, @unchecked Sendable {
     }
 }
 
-/// Reports to a link that the thread has opened the file, or why the job failed.
+/// A job that reports to a link that the thread has opened the file, or why the job failed.
 final class SQLiteOpenJob: SQLiteStoreJob, @unchecked Sendable {
     override func run(_ session: SQLiteSession) throws(SQLiteError) {}
 

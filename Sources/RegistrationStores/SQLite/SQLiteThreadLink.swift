@@ -43,6 +43,8 @@ final class SQLiteThreadLink {
         (self.shared, self.loop) = (shared, loop)
     }
 
+    /// Joins the thread of the file.
+    ///
     /// - Parameter onChange: Called with nil when the file is open, and with the fault of each attempt that fails.
     func start(onChange: @escaping (StoreFault?) -> Void) {
         loop.assertOnLoop()

@@ -14,7 +14,7 @@ enum NewFile {
 
     struct Ownership {
         var mode: mode_t = ownerOnly
-        /// nil for the user and group of the process.
+        /// The owner of the file; nil for the user and group of the process.
         var owner: (user: uid_t, group: gid_t)?
     }
 

@@ -2,8 +2,8 @@ import Crypto
 import JSON
 package import Registrations
 
-/// Converts the lines of an import into commands and ends. The file is CSV with a header line, or JSON lines with the
-/// members of the `register` command. JSON lines of an export may also be ends.
+/// A parser that converts the lines of an import into commands and ends. The file is CSV with a header line, or JSON
+/// lines with the members of the `register` command. JSON lines of an export may also be ends.
 package struct ImportParser {
     /// The format of a file. The first line that is not blank determines it: a line of JSON begins with `{`, and any
     /// other line is the header of a CSV file.
@@ -33,6 +33,8 @@ package struct ImportParser {
     private let indexKey: String
     private var format = Format.undecided
 
+    /// Creates a parser.
+    ///
     /// - Parameters:
     ///   - registeredAt: The time of lines without `registered_at`, in UNIX milliseconds; nil if each line needs this
     ///     member.

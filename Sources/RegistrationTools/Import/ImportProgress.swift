@@ -1,6 +1,6 @@
 import Text
 
-/// Formats the progress of an import as a line for a terminal.
+/// The progress of an import, formatted as a line for a terminal.
 package struct ImportProgress: Sendable {
     private static let cells = 24
 

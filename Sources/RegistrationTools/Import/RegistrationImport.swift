@@ -21,7 +21,7 @@ package final class RegistrationImport {
     }
 
     package struct Options: Sendable {
-        /// `-` is standard input, which has neither a checkpoint nor a file of rejects.
+        /// The path of the file; `-` is standard input, which has neither a checkpoint nor a file of rejects.
         package var path: String
         /// Whether to continue after the checkpoint beside the file.
         package var resumes: Bool
@@ -94,6 +94,8 @@ package final class RegistrationImport {
     private var checkpoint = ImportCheckpoint()
     private var writtenLine = 0
 
+    /// Creates an import.
+    ///
     /// - Parameters:
     ///   - store: The store, which is open; nil for a dry run, which only validates the file.
     ///   - environment: See ``ReceivedCommand/EnvironmentLookup``.

@@ -1,4 +1,4 @@
-/// Parses a time that an operator wrote, in UNIX milliseconds or in the format of RFC 3339.
+/// A parser of times that an operator wrote, in UNIX milliseconds or in the format of RFC 3339.
 package enum RegistrationTime {
     private static let millisecondDigits = 13
     private static let secondsPerDay: Int64 = 86_400

@@ -8,6 +8,8 @@ final class RejectFile {
     /// The size of the file in bytes.
     private(set) var bytes: Int
 
+    /// Keeps the rejects of a resumed import, or removes an old file.
+    ///
     /// - Parameter bytes: The size up to which an existing file is kept. 0 removes a file of an earlier import.
     init(of file: String, keeping bytes: Int) throws(ImportError) {
         path = Self.path(of: file)

@@ -2,7 +2,7 @@ import Crypto
 import Glibc
 package import Registrations
 
-/// Creates key files, and changes their data keys.
+/// Functions that create key files, and change their data keys.
 package enum RegistrationKeyFile {
     /// The reason why a key file cannot be created or changed.
     package struct Failure: Error, Equatable, Sendable {

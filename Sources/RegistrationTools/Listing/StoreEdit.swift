@@ -18,6 +18,8 @@ package final class StoreEdit {
     /// The number of registrations that could not be decrypted. They stay unchanged.
     package private(set) var unreadableCount = 0
 
+    /// Creates an edit.
+    ///
     /// - Parameter last: The key after which an earlier edit stopped; nil for a new edit.
     package init(_ edit: EditPage.Edit, after last: Registration.Key? = nil) {
         (self.edit, self.last) = (edit, last)

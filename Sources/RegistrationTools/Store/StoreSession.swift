@@ -21,9 +21,11 @@ package final class StoreSession {
     package let loop: EventLoop
     private let writer: RegistrationWriter
     private let devicesPerUserMax: Int
-    /// Returns whether the command is stopped. A stopped command repeats no call.
+    /// Whether the command is stopped. A stopped command repeats no call.
     private let isStopped: () -> Bool
 
+    /// Creates a session.
+    ///
     /// - Parameters:
     ///   - writer: The connection, which has not started.
     ///   - devicesPerUserMax: Maximum number of live registrations of a user in an app.

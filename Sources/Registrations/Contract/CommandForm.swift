@@ -3,6 +3,8 @@ struct CommandForm {
     let required: [CommandMember]
     let optional: [CommandMember]
 
+    /// Creates the form of a command.
+    ///
     /// - Parameters:
     ///   - kind: The kind of the token; nil if the member is missing, which means `device`.
     ///   - hasToken: Whether the command has a device token.

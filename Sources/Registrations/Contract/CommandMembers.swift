@@ -8,6 +8,8 @@ struct CommandMembers {
     let root: JSONValue
     let word: RegistrationCommand.Word
 
+    /// Reads the members of a command.
+    ///
     /// - Throws: ``CommandViolation`` of the class `schema`.
     init(_ root: JSONValue) throws(CommandViolation) {
         guard root.kind == .object else {

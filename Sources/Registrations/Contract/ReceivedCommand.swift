@@ -19,7 +19,8 @@ public struct ReceivedCommand: Sendable, Hashable {
         case `import`
     }
 
-    /// Returns the environment of a command from its app and its member `environment`, which may be missing.
+    /// A function that returns the environment of a command from its app and its member `environment`, which may be
+    /// missing.
     ///
     /// - Throws: ``CommandViolation`` of the class `app` if the app or the environment is not configured.
     public typealias EnvironmentLookup = (_ app: String, APNSEnvironment?) throws(CommandViolation) -> APNSEnvironment

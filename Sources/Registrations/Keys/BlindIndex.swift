@@ -1,8 +1,8 @@
 import APNSProtocol
 public import Crypto
 
-/// Computes the keys by which a store finds rows and marks. Each key is 128 bits of an HMAC-SHA-256. Without the key
-/// file, the keys reveal neither tokens nor users. Use an instance on one thread at a time.
+/// A calculator of the keys by which a store finds rows and marks. Each key is 128 bits of an HMAC-SHA-256. Without the
+/// key file, the keys reveal neither tokens nor users. Use an instance on one thread at a time.
 ///
 /// All functions throw `failed` if OpenSSL fails.
 public final class BlindIndex {

@@ -20,7 +20,7 @@ public struct DataKeySummary: Sendable, Hashable {
 extension RegistrationKeys {
     private static let fingerprintBytes = 4
 
-    /// The data keys in ascending order of their ids.
+    /// Returns the data keys in ascending order of their ids.
     ///
     /// - Throws: `failed` if OpenSSL fails.
     public func dataKeySummaries() throws(CryptoError) -> [DataKeySummary] {
@@ -34,7 +34,7 @@ extension RegistrationKeys {
         return summaries
     }
 
-    /// The data key that encrypts.
+    /// Returns the data key that encrypts.
     ///
     /// - Throws: `failed` if OpenSSL fails.
     public func activeDataKeySummary() throws(CryptoError) -> DataKeySummary {
@@ -44,8 +44,8 @@ extension RegistrationKeys {
         return active
     }
 
-    /// Eight hexadecimal digits of a hash. If two key files have different index keys, the digits almost certainly
-    /// differ. They reveal nothing of the key.
+    /// Returns eight hexadecimal digits of a hash of the index key. If two key files have different index keys, the
+    /// digits almost certainly differ. The digits reveal nothing of the key.
     ///
     /// - Throws: `failed` if OpenSSL fails.
     public func indexKeyFingerprint() throws(CryptoError) -> String { try Self.fingerprint(of: indexKey) }

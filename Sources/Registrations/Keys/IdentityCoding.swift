@@ -1,6 +1,6 @@
-/// Encodes the plaintext of a row: a byte for the version, and then token, user, device ID and scope. One byte encodes
-/// two digits of the token. Each of the four parts follows its length in two bytes. The length of a missing part is
-/// zero, because no part is empty.
+/// The encoding of the plaintext of a row. A byte for the version precedes token, user, device ID and scope. One byte
+/// encodes two digits of the token. Each of the four parts follows its length in two bytes. The length of a missing
+/// part is zero, because no part is empty.
 enum IdentityCoding {
     private static let version: UInt8 = 1
 

@@ -1,6 +1,6 @@
 public import Crypto
 
-/// Encrypts the identities of rows and the texts of events. Use an instance on one thread at a time.
+/// A cipher for the identities of rows and the texts of events. Use an instance on one thread at a time.
 ///
 /// Associated data bind the ciphertext of a row to its keys. Write access to the store therefore does not suffice to
 /// move a device to another user.
@@ -32,6 +32,8 @@ public final class RowCipher {
     private let active: AES256GCM
     private let ciphers: [Int: AES256GCM]
 
+    /// Creates a cipher with the data keys of a key file.
+    ///
     /// - Throws: `failed` if OpenSSL fails.
     public init(_ keys: RegistrationKeys) throws(CryptoError) {
         var ciphers: [Int: AES256GCM] = [:]

@@ -37,12 +37,12 @@ public struct Registration: Sendable, Hashable {
         public var userKey: UUIDValue
         /// The keyed hash of the scope; nil for kinds without a scope.
         public var scopeKey: UUIDValue?
-        /// nil if the row could not be decrypted.
+        /// The decrypted identity; nil if the row could not be decrypted.
         public var identity: RegistrationIdentity?
         public var platform: DevicePlatform?
-        /// nil for a registration that does not expire.
+        /// The time of the expiration in UNIX milliseconds; nil for a registration that does not expire.
         public var expiresAt: Int64?
-        /// nil if the row has no counted refusals.
+        /// The counted refusals; nil if the row has none.
         public var suspicion: Suspicion?
 
         public init(

@@ -90,11 +90,13 @@ public struct NewRegistration: Sendable, Hashable {
     public var platform: DevicePlatform?
     /// The time at which the app called the producer's server.
     public var registeredAt: Int64
-    /// nil for a registration that does not expire.
+    /// The time of the expiration in UNIX milliseconds; nil for a registration that does not expire.
     public var expiresAt: Int64?
     /// Whether other users may have the token at the same time.
     public var isShared: Bool
 
+    /// Creates a registration.
+    ///
     /// - Parameter expiresAt: nil for the default lifetime of the token's kind, if it has one.
     public init(
         address: TokenAddress, user: String, deviceID: String? = nil, platform: DevicePlatform? = nil,

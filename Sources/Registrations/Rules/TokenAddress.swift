@@ -11,6 +11,8 @@ public struct TokenAddress: Sendable, Hashable {
     /// The token in lower-case hexadecimal digits. It is secret.
     public var token: String
 
+    /// Creates an address.
+    ///
     /// - Parameter token: The token in hexadecimal digits of either case.
     public init(app: String, environment: APNSEnvironment, kind: TokenKind, scope: String?, token: String) {
         (self.app, self.environment, self.kind, self.scope) = (app, environment, kind, scope)

@@ -18,6 +18,8 @@ open class Maintenance {
     /// Reports that the round omits rows or events. A store calls this before `completed`.
     public final func omitted(_ missing: MissingDataKey) { missingKey = missing }
 
+    /// Receives the outcome of the round.
+    ///
     /// - Parameters:
     ///   - events: The claimed events. No process claims them again within ``eventAgeMillisecondsMin``.
     ///   - isComplete: False if a task reached `rowsMax`, so that work may remain.

@@ -59,6 +59,8 @@ open class EditPage {
         (self.edit, self.after, self.rowsMax) = (edit, after, rowsMax)
     }
 
+    /// Receives the outcome of the edit.
+    ///
     /// - Parameters:
     ///   - last: The last key of the page; nil if no page follows.
     ///   - editedCount: The number of rows that changed.

@@ -36,7 +36,7 @@ open class DeviceLookup {
         self.queries = queries
     }
 
-    /// Records the fault of one query. The reader calls it before ``completed(_:)``.
+    /// Records the fault of one query. The reader calls this function before ``completed(_:)``.
     public final func fail(query: Int, _ fault: StoreFault) { faults[query] = fault }
 
     /// Receives the devices of each query, in the order of the queries. The devices of a query are in the order of

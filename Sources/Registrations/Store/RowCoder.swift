@@ -1,12 +1,14 @@
 import APNSProtocol
 public import Crypto
 
-/// Converts registrations and events into rows of a store, and back. Use an instance on one thread at a time.
+/// A converter of registrations and events into rows of a store, and back. Use an instance on one thread at a time.
 public final class RowCoder {
     private let cipher: RowCipher
     /// The number of unreadable rows and events so far.
     public private(set) var unreadableCount = 0
 
+    /// Creates a coder with the keys of a key file.
+    ///
     /// - Throws: `failed` if OpenSSL fails.
     public init(_ keys: RegistrationKeys) throws(CryptoError) {
         cipher = try RowCipher(keys)

@@ -7,7 +7,7 @@ public struct MissingDataKey: Error, Sendable, Hashable {
 
 /// The reason why a store did not do its work. Its text is for operators, and contains no users and no tokens.
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Raw values appear in the codes of breakers, in metrics and in logs.
+    /// The cause of a fault. Raw values appear in the codes of breakers, in metrics and in logs.
     public enum Code: String, CaseIterable, Sendable, Hashable {
         /// The store cannot be reached, does not respond in time, is a standby, is locked, or reports an error of no
         /// other code.

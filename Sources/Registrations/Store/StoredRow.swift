@@ -3,13 +3,13 @@ public import Crypto
 /// One row of the table `registration`. All times are UNIX milliseconds.
 public struct StoredRow: Sendable, Hashable {
     public var key: Registration.Key
-    /// nil in a tombstone.
+    /// The keyed hash of app and user; nil in a tombstone.
     public var userKey: UUIDValue?
     public var deviceKey: UUIDValue?
-    /// nil for kinds without a scope.
+    /// The keyed hash of the scope; nil for kinds without a scope.
     public var scopeKey: UUIDValue?
     public var registeredAt: Int64
-    /// nil in a live row.
+    /// The time of the end in UNIX milliseconds; nil in a live row.
     public var endedAt: Int64?
     public var expiresAt: Int64?
     public var suspectSince: Int64?
@@ -25,7 +25,7 @@ public struct StoredRow: Sendable, Hashable {
     /// The encrypted identity; nil in a tombstone.
     public var sealed: RowCipher.Sealed?
 
-    /// Creates a tombstone, to which the data of a live row may be added.
+    /// Creates a row without the data of a live row. The caller adds that data if `endedAt` is nil.
     public init(
         key: Registration.Key, deviceKey: UUIDValue?, registeredAt: Int64, endedAt: Int64?, app: Int, environment: Int,
         kind: Int

@@ -42,7 +42,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     private static func remove(_ path: String) {
-        // Removes a file, or a symbolic link without following it.
+        // Try unlink first: opendir would follow a symbolic link and empty the folder behind it.
         if unlink(path) == 0 { return }
         guard let folder = opendir(path) else { return }
         while let entry = readdir(folder) {

@@ -8,6 +8,8 @@ public struct CommandSet {
     private let tokens: [String]
     private let devices: [String?]
 
+    /// Creates a set of random commands.
+    ///
     /// - Parameter number: The number of the set. Sets of different numbers concern different rows.
     public init(_ random: inout SeededRandom, count: Int, number: Int = 0) {
         let suffix = String(0x1000_0000 + number, radix: 16)

@@ -78,6 +78,8 @@ extension WorkerStatus.ChannelCommands {
 }
 
 extension WorkerStatus.Registrations {
+    /// Creates the status of device registrations.
+    ///
     /// - Parameters:
     ///   - status: nil if the consumer has not answered in time.
     ///   - dataKeys: The data keys of the configuration in force.

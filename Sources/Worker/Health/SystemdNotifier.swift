@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// A notifier that reports the worker's state to systemd. Does nothing if systemd did not start the process.
+/// A notifier that reports the worker's state to systemd. Does nothing without `NOTIFY_SOCKET`, which systemd sets.
 ///
 /// sd_notify(3) promises a stable protocol that needs no library. The service counts as started before it
 /// connects to the broker. A booting machine therefore does not wait for a remote broker. `systemctl status`

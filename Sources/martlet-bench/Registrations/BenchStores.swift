@@ -34,7 +34,7 @@ struct BenchStores {
         "host=\(postgres.directory) port=\(postgres.port) user=\(PrivatePostgres.user) dbname=\(Self.database)"
     }
 
-    /// The lines of a worker's configuration for a store.
+    /// Returns the line of a worker's configuration for a store.
     func configuration(_ store: String) -> String { "registrations: {store: \"\(store)\", keys_file: \"\(keys)\"}" }
 
     /// Creates an empty database with the schema, and replaces an earlier one.

@@ -8,6 +8,8 @@ struct PushComparison {
         case user
         case octet
 
+        /// Returns the users of the requests; nil if the requests go to tokens.
+        ///
         /// - Parameter pairs: The number of users with two devices.
         func users(pairs: Int) -> UserGroup? {
             switch self {
@@ -33,6 +35,8 @@ struct PushComparison {
     /// The number of samples so far, which distinguishes the IDs of their requests.
     private var rounds = 0
 
+    /// Creates a comparison.
+    ///
     /// - Parameter store: The name of the store, for reports.
     init(_ options: RegistrationsOptions, _ store: String, _ fixture: WorkerFixture, hasGoals: Bool) {
         (self.options, self.store, self.fixture, self.hasGoals) = (options, store, fixture, hasGoals)

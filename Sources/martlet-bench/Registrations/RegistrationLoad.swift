@@ -10,6 +10,8 @@ final class RegistrationLoad: StoreLoad {
     private var next = 0
     private var time: Int64
 
+    /// Creates a load.
+    ///
     /// - Parameter batchCount: The number of commands in a transaction.
     init(_ writer: RegistrationWriter, _ group: UserGroup, batchCount: Int, on loop: EventLoop) {
         self.writer = writer

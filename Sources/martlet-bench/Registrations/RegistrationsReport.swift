@@ -7,7 +7,7 @@ struct RegistrationsReport {
     struct Section {
         let title: String
         let key: String
-        /// The first row has all figures of the section.
+        /// The figures of each program. The first row has all figures of the section.
         var rows: [(name: String, figures: [Figure])] = []
 
         init(_ title: String, _ key: String) {

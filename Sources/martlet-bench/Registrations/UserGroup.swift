@@ -11,17 +11,17 @@ struct UserGroup: Sendable {
     /// The number of devices of each user.
     let devices: Int
 
-    /// The users of lookups and registrations.
+    /// Returns the users of lookups and registrations.
     static func pairs(_ count: Int) -> UserGroup { UserGroup(name: "pair", count: count, devices: 2) }
 
-    /// The users of requests to one device.
+    /// Returns the users of requests to one device.
     ///
     /// - Parameter pairs: The number of users with two devices.
     static func single(pairs: Int) -> UserGroup {
         UserGroup(name: "single", count: min(pairs, 10_000), devices: 1)
     }
 
-    /// The users of requests to several devices.
+    /// Returns the users of requests to several devices.
     ///
     /// - Parameter pairs: The number of users with two devices.
     static func octet(pairs: Int) -> UserGroup {

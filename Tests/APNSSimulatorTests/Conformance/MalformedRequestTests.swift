@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Requests that violate HTTP are reset and logged (RFC 9113, 8.1.1 and 8.2.1).
+/// Requests that violate HTTP, which the simulator resets and logs (RFC 9113, 8.1.1 and 8.2.1).
 @Suite struct MalformedRequestTests {
     private let wire: Wire
 

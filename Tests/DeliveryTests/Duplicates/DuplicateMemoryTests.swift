@@ -489,6 +489,8 @@ extension DuplicateMemory {
         }
     }
 
+    /// A waiter that resumes a task.
+    ///
     /// `@unchecked Sendable`: immutable.
     private final class TaskWaiter: Waiter, @unchecked Sendable {
         private let continuation: UnsafeContinuation<FirstEnd?, Never>

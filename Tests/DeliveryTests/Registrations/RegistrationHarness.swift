@@ -27,12 +27,17 @@ final class RegistrationHarness {
     private let service: RegistrationConsumer
     private let state = State()
 
+    /// The number of unfinished calls of `close`.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class State: @unchecked Sendable {
         var closing = 0
     }
 
-    /// - Parameter storeFault: The fault of the store at the start. If it is nil, waits until the consumer is ready.
+    /// Creates a harness.
+    ///
+    /// - Parameter storeFault: The fault of the store at the start. If the fault is nil, waits until the consumer is
+    ///   ready.
     init(
         replyPrefix: String? = "shop.", devicesPerUserMax: Int = 100, log: Log = .silent, storeFault: StoreFault? = nil
     ) throws {

@@ -22,7 +22,7 @@ final class SimulatedWorker {
     private let host = SimulatedHost()
     /// The worker's connections to the store.
     let storeClient = SimulatedStore.Client()
-    /// nil for a seed without registrations.
+    /// The consumer of registration commands; nil for a seed without registrations.
     private let consumer: RegistrationConsumer?
     /// Whether `drain` has been called, also to free the memory of a killed worker.
     private(set) var isEnding = false
@@ -124,6 +124,8 @@ final class SimulatedWorker {
         }
     }
 
+    /// A countdown that calls a closure when the last part of the worker has drained.
+    ///
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Ended: @unchecked Sendable {
         private var count: Int

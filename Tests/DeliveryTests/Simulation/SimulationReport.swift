@@ -59,7 +59,7 @@ struct SimulationReport {
     var channelCrashes = 0
     var unfinished: [String] = []
     var dropped = 0
-    /// nil for a seed without registrations.
+    /// The record of registrations; nil for a seed without registrations.
     var registrations: RegistrationRecord?
 }
 

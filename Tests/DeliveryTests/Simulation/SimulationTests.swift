@@ -45,6 +45,8 @@ import Threads
     }
 }
 
+/// The result of a simulation that ran on its own thread.
+///
 /// `@unchecked Sendable`: the report is read only after its thread has ended.
 private struct UncheckedBox<Value>: @unchecked Sendable {
     let value: Value

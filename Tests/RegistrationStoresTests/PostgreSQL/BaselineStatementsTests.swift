@@ -4,7 +4,7 @@ import Testing
 
 @testable import RegistrationStores
 
-/// Compares the statements of `baseline-registrations` with those of the store.
+/// A comparison of the statements of `baseline-registrations` with those of the store.
 @Suite struct BaselineStatementsTests {
     @Test(arguments: [
         ("LOOK_UP", PostgresReaderStatement.lookUp.prepared), ("LOCK", PostgresWriterStatement.lock.prepared),

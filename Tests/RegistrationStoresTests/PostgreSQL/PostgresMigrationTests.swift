@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Version 2 adds a column, and version 3 an index.
+    /// Migrations that add a column in version 2 and an index in version 3.
     private static let later =
         PostgresMigration.all + [
             PostgresMigration(

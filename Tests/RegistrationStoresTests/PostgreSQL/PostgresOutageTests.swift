@@ -9,6 +9,8 @@ import Testing
 
 /// Servers that refuse, fail, freeze and return.
 @Suite(.serialized, .postgres) struct PostgresOutageTests {
+    /// A password that a test replaces while the client runs.
+    ///
     /// `@unchecked Sendable`: used on one loop only.
     private final class ChangingPassword: @unchecked Sendable {
         var text = "wrong secret"

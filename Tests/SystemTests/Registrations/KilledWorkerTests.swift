@@ -6,7 +6,8 @@ extension StoreSystemTests {
     /// Workers that are killed while they push requests to users.
     @Suite struct KilledWorkers {
         private static let requests = LongForm.pick(1000, short: 101)
-        /// More kills would lead some requests to the quarantine, and a kill there makes a request a dead letter.
+        /// Maximum number of kills. More kills would lead some requests to the quarantine. There, a kill makes a
+        /// request a dead letter.
         private static let killsMax = LongForm.pick(50, short: 6)
         private static let perSecond = 20
         private static let workers = 3

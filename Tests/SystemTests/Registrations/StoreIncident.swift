@@ -55,7 +55,7 @@ struct StoreIncident: Sendable, CustomTestStringConvertible {
         try await server.endSleepingSessions()
     }
 
-    /// An incident of a server whose WAL is on a disk that is full: the server stops.
+    /// Returns an incident of a server that stops because the disk of its WAL is full.
     static func fullDisk(of wal: SmallDisk) -> StoreIncident {
         StoreIncident(
             testDescription: "disk of the WAL full", code: "store-unreachable",

@@ -118,7 +118,7 @@ struct DeadLetterTask: Sendable {
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
-                ("martlet: another consumer reads \(scan.queue): messages that this consumer has not acknowledged are "
+                ("martlet: another consumer reads \(scan.queue): the unacknowledged messages of that consumer are "
                     + "not visible").printable)
         }
         return nil

@@ -11,7 +11,7 @@ import Registrations
 struct RedriveCheck {
     private let target: RedriveTarget
     private let requests: RequestCheck
-    /// nil to check only the contract.
+    /// The environments of the configured apps; nil to check only the contract.
     private let environments: CommandEnvironments?
 
     /// Creates a check.

@@ -61,6 +61,8 @@ extension DoctorCheck {
         }
     }
 
+    /// Returns the lines about an inspected store.
+    ///
     /// - Parameter lanes: The number of lanes of a worker.
     static func lines(_ inspection: PostgresInspection, lanes: Int) -> [DoctorLine] {
         var lines: [DoctorLine] = []

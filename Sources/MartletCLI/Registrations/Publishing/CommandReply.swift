@@ -11,6 +11,8 @@ struct CommandReply {
     /// The reason why the command did not have its effect; nil if the command had its effect.
     private let reason: String?
 
+    /// Reads the body of a reply.
+    ///
     /// - Parameters:
     ///   - word: The command.
     ///   - id: The id of the command. The reply to an invalid command has none.

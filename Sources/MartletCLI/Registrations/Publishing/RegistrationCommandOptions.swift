@@ -28,6 +28,8 @@ struct RegistrationCommandOptions: Equatable, Sendable {
     let timeoutSeconds: Int
     let isJSON: Bool
 
+    /// Creates the options from a parsed command line.
+    ///
     /// - Parameter requiresUser: Whether the command must name a user.
     init(
         _ word: RegistrationCommand.Word, _ parsed: ParsedArguments, requiresUser: Bool

@@ -45,6 +45,8 @@ struct SimulatedPopulation {
     private var times: Set<Int> = []
     private var tokenCount = 0
 
+    /// Creates the users, changes and requests of a run.
+    ///
     /// - Parameters:
     ///   - messages: The requests to devices, some of which are also devices of users.
     ///   - start: The time of the beginning of the run, in UNIX milliseconds.

@@ -12,6 +12,8 @@ struct UserRequest {
     /// The times of all publishes. A producer that receives no confirm publishes the same id and body again.
     let publishedAfterMilliseconds: [Int]
 
+    /// Creates a request.
+    ///
     /// - Parameter number: Unique in a run, so that all payloads differ.
     init(
         _ number: Int, id: UUIDValue, to users: [SimulatedUser], isList: Bool, publishedAfterMilliseconds times: [Int]
