@@ -47,7 +47,7 @@ public struct AMQPURL: Sendable {
         guard !rest.contains("#") else { throw Self.invalid("has a fragment; write %23 for #") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
-        // An @ after a / or ? is ambiguous: it may end credentials that contain the / or ?, or belong to the virtual
+        // An @ after a / or ? is ambiguous. The @ may end credentials that contain the / or ?, or belong to the virtual
         // host or the query.
         guard ![path, query].contains(where: { $0?.contains("@") == true }) else {
             throw Self.invalid(

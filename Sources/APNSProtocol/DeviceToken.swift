@@ -22,8 +22,8 @@ public enum DeviceToken {
         return raw[wordsEnd...].allSatisfy(isHexDigit)
     }
 
-    /// Returns a form for logs and error messages that does not reveal the token: at most the first eight digits and
-    /// the number of the other digits.
+    /// Returns a form for logs and error messages that does not reveal the token. The form has at most the first eight
+    /// digits and the number of the other digits.
     public static func shortened(_ bytes: some Collection<UInt8>) -> String {
         // Show only half of a short token, since eight digits might be the whole token.
         let shown = min(8, bytes.count / 2)

@@ -62,8 +62,8 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         return topic
     }
 
-    /// Returns the length of the bundle ID at the start of a topic of this type; nil if the suffix is missing or the
-    /// bundle ID is empty.
+    /// Returns the length of the bundle ID at the start of a topic of this type. Returns nil if the suffix is missing
+    /// or the bundle ID is empty.
     public func bundleIDByteCount(inTopic topic: UnsafeRawBufferPointer) -> Int? {
         let suffix = topicSuffix.bytes
         let count = topic.count - suffix.count

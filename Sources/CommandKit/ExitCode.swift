@@ -6,6 +6,6 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
 
     package static let success = ExitCode(rawValue: 0)
     package static let failed = ExitCode(rawValue: 1)
-    /// Invalid command line or configuration; nothing was started.
+    /// Invalid command line or configuration. Nothing was started.
     package static let usage = ExitCode(rawValue: 2)
 }

@@ -4,7 +4,7 @@ package import Delivery
 extension PauseScope {
     package static let words = ["key", "certificate", "topic"]
 
-    /// Creates the scope that a word selects; without a word, the scope is everything.
+    /// Creates the scope that a word selects. Without a word, the scope is everything.
     ///
     /// - Parameters:
     ///   - value: returns the value of one of ``words``; nil if absent.

@@ -11,10 +11,10 @@ public import EventLoop
 /// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {
     enum Phase {
-        /// A session that is not connected yet; becomes `open`, `closing` or `closed`.
+        /// A session that is not connected yet. Next: `open`, `closing` or `closed`.
         case connecting
         case open
-        /// A session whose transport is closing; becomes `closed`.
+        /// A session whose transport is closing. Next: `closed`.
         case closing
         case closed
     }

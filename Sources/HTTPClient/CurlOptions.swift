@@ -55,7 +55,7 @@ struct CurlOptions {
         }
     }
 
-    /// Sets the receiver of the response. `transfer` is not retained; the caller must keep it until libcurl has
+    /// Sets the receiver of the response. `transfer` is not retained. The caller must keep it until libcurl has
     /// finished.
     mutating func receive(into transfer: HTTPTransfer) {
         check(

@@ -26,7 +26,7 @@ public final class JSONDocument: @unchecked Sendable {
     /// Returns the position of a value or key.
     public func position(of value: JSONValue) -> JSONPosition { position(ofNode: value.nodeIndex) }
 
-    /// Returns the position of the value or key with this `nodeIndex`; an index outside the text counts as the root.
+    /// Returns the position of the value or key with this `nodeIndex`. An index outside the text counts as the root.
     public func position(ofNode index: Int) -> JSONPosition {
         JSONPosition(offset: offset(ofNode: index), in: tape.source)
     }

@@ -51,7 +51,7 @@ public struct JSONFoundMembers: ~Copyable {
     }
 
     /// The value of the name at `position` in `JSONNames`; nil if the member is missing. The view is valid while the
-    /// found members live and until the parser reads the next text; later use is not detected. The subscript is
+    /// found members live and until the parser reads the next text. Later use is not detected. The subscript is
     /// inlined, because a call would copy all found members.
     @inlinable public subscript(_ position: Int) -> JSONNodeView? {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
@@ -63,8 +63,8 @@ public struct JSONFoundMembers: ~Copyable {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
     }
 
-    /// Returns the range of a member in the parsed bytes, from the first byte of its key to the last byte of its value;
-    /// nil if the member is missing.
+    /// Returns the range of a member in the parsed bytes, from the first byte of its key to the last byte of its value.
+    /// Returns nil if the member is missing.
     public func memberRange(_ position: Int) -> Range<Int>? {
         guard let value = value(position) else { return nil }
         return object.value(at: value.index - 1).sourceRange.lowerBound..<value.sourceRange.upperBound

@@ -1,5 +1,5 @@
 /// An unowned view of a value on its tape, without reference counting. Valid while the tape lives and until its parser
-/// reads the next text; later use is not detected. Use a ``JSONValue`` if the lifetime is not certain.
+/// reads the next text. Later use is not detected. Use a ``JSONValue`` if the lifetime is not certain.
 @frozen public struct JSONNodeView {
     @usableFromInline let tape: JSONTapeView
     @usableFromInline let index: Int

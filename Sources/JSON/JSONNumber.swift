@@ -37,7 +37,7 @@ package struct JSONNumber {
             place += 1
         }
         guard let first else {
-            // Zero; a sign does not change its value.
+            // A sign does not change the value of zero.
             self.isNegative = false
             digits = UnsafeRawBufferPointer(rebasing: text[0..<0])
             exponent = 0
@@ -129,8 +129,8 @@ extension JSONNumber {
             .reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) }
         var rest = digitsRest(modulus)
         var factor = 10 % modulus
-        // A divisor of at most 18 digits has fewer than 60 factors of 2 or 5, so a higher power of ten has no further
-        // effect.
+        // A divisor of at most 18 digits has fewer than 60 factors of 2 or 5. A higher power of ten therefore has no
+        // further effect.
         var exponentLeft = min(power, 64)
         while exponentLeft > 0 && rest != 0 {
             if exponentLeft & 1 == 1 { rest = Self.product(rest, factor, modulus) }

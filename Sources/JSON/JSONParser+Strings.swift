@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// Reads a string from its opening quote and appends its node; returns the position after its closing quote.
+    /// Reads a string from its opening quote and appends its node. Returns the position after its closing quote.
     func readString(at start: Int) throws(JSONError) -> Int {
         let bytes = UnsafePointer(tape.bytes)
         var place = start + 1

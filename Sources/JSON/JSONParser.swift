@@ -2,7 +2,7 @@
 /// Beyond the rules of RFC 8259, keys must be unique in their object, and strings must be well-formed Unicode. Size and
 /// depth have limits.
 ///
-/// A parser belongs to one thread; each lane has its own.
+/// A parser belongs to one thread. Each lane has its own.
 public final class JSONParser {
     public let limits: JSONLimits
     let tape = JSONTape()
@@ -110,7 +110,7 @@ public final class JSONParser {
         return index
     }
 
-    /// Reads a key, its colon and the whitespace around the colon; returns the position of the value.
+    /// Reads a key, its colon and the whitespace around the colon. Returns the position of the value.
     private func readKey(at start: Int) throws(JSONError) -> Int {
         guard tape.bytes[start] == UInt8(ascii: "\"") else { throw failure(.syntax, at: start, expecting: .key) }
         let place = skipSpace(from: try readString(at: start))

@@ -64,7 +64,7 @@ extension JSONValue {
 }
 
 extension JSONTape {
-    /// Returns the pointer to a value, or to the member of a key. Searches from the root; the time grows with the
+    /// Returns the pointer to a value, or to the member of a key. Searches from the root. The time grows with the
     /// number of siblings on the path, so use this function for errors only.
     package func pointer(to target: Int) -> String { walk(to: target).pointer }
 

@@ -1,5 +1,5 @@
 /// The path from the root of a text to a value. The path can move to another value. Each step skips the earlier
-/// siblings; a move to a later value does not skip the same siblings again.
+/// siblings. A move to a later value does not skip the same siblings again.
 package struct JSONPointerWalk {
     private let tape: JSONTape
     private var steps: [Step] = []

@@ -34,7 +34,7 @@ public enum JSONKind: UInt8, Sendable {
 }
 
 /// The memory of the values of one text: the nodes, and the bytes. The bytes are a copy of the text, then zeros, then
-/// the decoded strings. A parser refills the same tape; the tape of a document is filled once.
+/// the decoded strings. A parser refills the same tape. The tape of a document is filled once.
 ///
 /// The pointers are valid until the next `prepare`, while the tape lives.
 package final class JSONTape {
@@ -76,9 +76,9 @@ package final class JSONTape {
         byteCount = source.count
         // A decoded string is never longer than its source.
         let byteNeed = 2 * byteCount + 2 * Self.padding
-        // Every value and key has at least one byte; a closed container has two. Except for the first value or key of
-        // a container, each follows a separator of one byte. So N nodes, O of which are open containers, have
-        // consumed at least 2N - O - 1 bytes.
+        // Every value and key has at least one byte. A closed container has two. Except for the first value or key of a
+        // container, each follows a separator of one byte. So N nodes, O of which are open containers, have consumed at
+        // least 2N - O - 1 bytes.
         let nodeNeed = (byteCount + limits.depthMax + 2) / 2 + 2
         if byteNeed > byteCapacity || (byteCapacity > Self.keptBytesMax && byteNeed <= Self.keptBytesMax) {
             bytes.deallocate()
@@ -114,7 +114,7 @@ package final class JSONTape {
 }
 
 /// The pointers of a tape, for `JSONNodeView` and for `JSONSchema`, which reads nodes without reference counting.
-/// Public only to be inlinable; it has no public initializer. Valid until the tape's next `prepare`, while the tape
+/// Public only to be inlinable. It has no public initializer. Valid until the tape's next `prepare`, while the tape
 /// lives.
 @frozen public struct JSONTapeView {
     public let nodes: UnsafePointer<JSONNode>

@@ -1,4 +1,4 @@
-/// A reference to a value in a parsed text. Valid until the parser reads the next text; later use traps. A value of a
+/// A reference to a value in a parsed text. Valid until the parser reads the next text. Later use traps. A value of a
 /// `JSONDocument` keeps the document's memory alive.
 public struct JSONValue {
     private let memory: JSONTape
@@ -12,7 +12,7 @@ public struct JSONValue {
         self.generation = tape.generation
     }
 
-    /// The tape; traps if the parser has read the next text.
+    /// The tape. Traps if the parser has read the next text.
     package var tape: JSONTape {
         precondition(generation == memory.generation, "a JSON value was used after its parser read the next text")
         return memory

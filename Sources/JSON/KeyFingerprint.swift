@@ -1,5 +1,5 @@
-/// The length and the first and last eight bytes of a key: the complete key up to 16 bytes, and a good filter for
-/// longer keys. Public, like the tape's view, only to be inlinable in other modules.
+/// The length and the first and last eight bytes of a key. They contain a complete key of up to 16 bytes, and are a
+/// good filter for longer keys. Public, like the tape's view, only to be inlinable in other modules.
 @frozen public struct KeyFingerprint: Equatable {
     public var count: UInt32
     public var first: UInt64

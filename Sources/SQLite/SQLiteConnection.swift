@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One connection of libsqlite3. One thread at a time uses it; other threads may call only `interrupt`.
+/// One connection of libsqlite3. One thread at a time uses it. Other threads may call only `interrupt`.
 final class SQLiteConnection {
     let path: String
     /// The handle of libsqlite3; nil once the connection is closed.

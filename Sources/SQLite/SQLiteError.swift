@@ -2,47 +2,47 @@
 public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The cause of an error. Raw values are codes for metrics and logs.
     public enum Code: String, Sendable {
-        /// libsqlite3 cannot be loaded, is too old, or does not support threads.
+        /// A libsqlite3 that cannot be loaded, is too old, or does not support threads.
         case unavailable
-        /// The file cannot be opened, or its file system does not support the WAL.
+        /// A file that cannot be opened, or whose file system does not support the WAL.
         case cannotOpen = "cannot-open"
-        /// The file, which is opened for reading only, does not exist.
+        /// A missing file that is opened for reading only.
         case missing
-        /// Another process has the lock of the writer. The message contains its process id if known.
+        /// A lock of the writer that another process has. The message contains the process id if known.
         case inUse = "in-use"
-        /// The file, which is open, was deleted, moved or replaced.
+        /// An open file that was deleted, moved or replaced.
         case moved
-        /// The file is a database of another program.
+        /// A database of another program.
         case foreign
-        /// A newer version of this program has migrated the file.
+        /// A file that a newer version of this program has migrated.
         case newerVersion = "newer-version"
-        /// The file has an older version of the schema, and is open for reading only.
+        /// A file with an older version of the schema that is open for reading only.
         case olderVersion = "older-version"
-        /// The file is damaged, or is not a database.
+        /// A file that is damaged, or is not a database.
         case corrupt
-        /// The disk, the quota or the maximum size of the file is exhausted.
+        /// An exhausted disk, quota or maximum size of the file.
         case full
-        /// The file, its folder or its file system is read-only for this user.
+        /// A file, folder or file system that is read-only for this user.
         case readOnly = "read-only"
-        /// The operating system cannot read, write, lock or sync the file.
+        /// A failure of the operating system to read, write, lock or sync the file.
         case inputOutput = "input-output"
-        /// Another process has locked the file, for example to recover or close it.
+        /// A file that another process has locked, for example to recover or close the file.
         case busy
-        /// Memory is exhausted.
+        /// Exhausted memory.
         case memory
         /// A statement violates a constraint of a table.
         case constraint
-        /// A value is too large or malformed, or a column does not hold the requested type.
+        /// A value that is too large or malformed, or a column that does not hold the requested type.
         case value
-        /// A table or column is missing, or a statement is invalid.
+        /// A missing table or column, or an invalid statement.
         case statement
-        /// The job cannot decrypt a row, because the data key is missing.
+        /// A row that the job cannot decrypt, because the data key is missing.
         case missingKey = "missing-key"
         /// `SQLiteThread.close` interrupted a statement.
         case interrupted
-        /// The queue of a thread is full.
+        /// A job beyond the limit of a thread's queue.
         case queueFull = "queue-full"
-        /// The thread stops or has stopped.
+        /// A thread that stops or has stopped.
         case closed
     }
 

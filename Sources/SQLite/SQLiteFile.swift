@@ -10,7 +10,7 @@ public final class SQLiteFile {
     public enum Access: Sendable {
         /// Creates the file if it is missing, and migrates it. One process at a time has this access.
         case readWrite
-        /// The file must exist and have the version of the schema.
+        /// Access for reading only. The file must exist and have the version of the schema.
         case readOnly
     }
 

@@ -3,8 +3,8 @@ public import EventLoop
 /// A unit of work on a database, which an event loop submits to an ``SQLiteThread``. Subclasses hold the parameters and
 /// the results.
 ///
-/// `@unchecked Sendable`: the loop hands the job over with `submit`, the thread hands it back with `completed`, and
-/// only the side that has the job uses it.
+/// `@unchecked Sendable`: the loop hands the job over with `submit`, and the thread hands it back with `completed`.
+/// Only the side that has the job uses it.
 open class SQLiteJob<Statements>: @unchecked Sendable {
     /// The loop that submits the job and calls `completed`.
     public let loop: EventLoop

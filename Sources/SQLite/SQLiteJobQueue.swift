@@ -8,13 +8,14 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
     typealias Job = SQLiteJob<Statements>
 
     private enum State {
-        /// The thread opens the file. Jobs wait.
+        /// The opening of the file by the thread. Jobs wait.
         case opening
-        /// Jobs run. The state contains the file so that another thread can interrupt a statement.
+        /// An open file on which jobs run. The state contains the file so that another thread can interrupt a
+        /// statement.
         case open(SQLiteFile)
-        /// No job is accepted. Next: `ended`.
+        /// A queue that accepts no job. Next: `ended`.
         case closing
-        /// The file is closed. The error is the one that prevented jobs from running, or `closed`.
+        /// A closed file. The error is the one that prevented jobs from running, or `closed`.
         case ended(SQLiteError)
     }
 

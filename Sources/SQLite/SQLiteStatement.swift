@@ -6,7 +6,7 @@ import CSQLite
 /// removes all bound values. Call the methods only on the thread of the file. They trap after the file is closed.
 public final class SQLiteStatement {
     private enum State {
-        /// The statement is not running. The value is the result of the first failed bind, or `SQLITE_OK`.
+        /// A statement that is not running. The value is the result of the first failed bind, or `SQLITE_OK`.
         case binding(Int32)
         case running
     }

@@ -8,7 +8,8 @@ public import Threads
 /// posts all completions of a loop together. On a file for reading, the jobs of a transaction read one state of the
 /// database.
 ///
-/// `Statements` holds the prepared statements that the jobs use, and the file if they need it. It stays on the thread.
+/// `Statements` holds the prepared statements that the jobs use, and the file if the jobs need the file. A value of
+/// `Statements` stays on the thread.
 ///
 /// Use one thread for writing and one for reading, so that a commit never delays a read. Start the writer first, since
 /// it creates the file.
@@ -59,9 +60,9 @@ public final class SQLiteThread<Statements>: Sendable {
     }
 
     /// Ends the thread and closes the file. Jobs that wait complete with `closed`. The running statement is
-    /// interrupted. If some jobs of its transaction have not run, or if the statement is that of a writer, the
-    /// transaction is rolled back, and all of its jobs complete with `interrupted` or `closed`. To finish the jobs
-    /// instead, wait for their completions before you call this method.
+    /// interrupted. The transaction is rolled back if some of its jobs have not run, or if the statement is that of a
+    /// writer. All jobs of the transaction then complete with `interrupted` or `closed`. To finish the jobs instead,
+    /// wait for their completions before you call this method.
     ///
     /// Close the reader before the writer: the last connection to close moves the WAL into the database. Callable from
     /// any thread.

@@ -16,13 +16,13 @@ public final class TLSTransport: ByteTransport {
     private static let plaintextBytesMax = 2 * TLSSession.recordBytesMax
 
     private enum State {
-        /// A stream whose transport below is not open yet; becomes `handshaking` or `ended`.
+        /// A stream whose transport below is not open yet. Next: `handshaking` or `ended`.
         case connecting
-        /// A stream during the handshake; becomes `open` or `ended`.
+        /// A stream during the handshake. Next: `open` or `ended`.
         case handshaking
-        /// An open stream; becomes `closing` or `ended`.
+        /// An open stream. Next: `closing` or `ended`.
         case open
-        /// A stream with pending ciphertext after `close`; becomes `ended`.
+        /// A stream with pending ciphertext after `close`. Next: `ended`.
         case closing
         /// A stream whose transport below is closing. The transport's `closed` is the last event.
         case ended

@@ -10,7 +10,7 @@ public enum Suggestion {
     /// Returns the candidate with the fewest slips to `name`, among the first ``candidatesMax`` candidates. A slip is a
     /// wrong, missing or additional character, or a swap of neighbors. Case, hyphens and underscores do not count.
     ///
-    /// At most a third of the name's characters may be slips; one slip is always allowed. Returns nil if each candidate
+    /// At most a third of the name's characters may be slips. One slip is always allowed. Returns nil if each candidate
     /// has more slips, or if the name is longer than `lengthMax`.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }

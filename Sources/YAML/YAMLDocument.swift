@@ -17,7 +17,7 @@ public final class YAMLDocument: Sendable {
 
     /// Parses a YAML text.
     ///
-    /// - Parameter file: file name for error messages; the file is not read.
+    /// - Parameter file: file name for error messages. The file is not read.
     public init(_ text: [UInt8], file: String? = nil) throws(YAMLError) {
         do throws(YAMLError) {
             var builder = YAMLBuilder(text)

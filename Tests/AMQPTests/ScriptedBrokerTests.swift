@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    // A message expires only at the head of its queue. Its own expiration no longer applies in the next queue.
+    // A message expires only at the head of its queue. The message's own expiration no longer applies in the next
+    // queue.
     @Test func aMessageMayExpireBeforeTheLimitOfItsQueue() {
         AMQPHarness.play { harness in
             try harness.broker.start()

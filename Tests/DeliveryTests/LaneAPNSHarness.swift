@@ -36,7 +36,7 @@ final class LaneAPNSHarness {
     ///
     /// - Parameters:
     ///   - environments: The environment of each key; the sandbox by default.
-    ///   - signsOnce: Whether provider tokens are signed once for all lanes; otherwise each lane signs its own tokens.
+    ///   - signsOnce: Whether provider tokens are signed once for all lanes. Otherwise, each lane signs its own tokens.
     ///   - endpoints: The number of endpoints, which keys use round-robin. All endpoints lead to the same APNs.
     ///   - limits: The limits of each app.
     init(

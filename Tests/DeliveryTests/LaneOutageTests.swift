@@ -14,7 +14,7 @@ import Testing
 @Suite struct LaneOutageTests {
     enum Ending: CaseIterable {
         case cut
-        /// APNs closes the connections gracefully and answers the pushes in flight.
+        /// A graceful close of the connections by APNs, which answers the pushes in flight.
         case goAway
     }
 

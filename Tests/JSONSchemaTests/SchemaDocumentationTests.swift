@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The documentation of the schemas in `schemas/` for readers and editors: each property and definition has a title, a
+/// The documentation of the schemas in `schemas/` for readers and editors. Each property and definition has a title, a
 /// description, and examples, a default or fixed values.
 struct SchemaDocumentationTests {
     @Test(arguments: ContractExample.schemas)

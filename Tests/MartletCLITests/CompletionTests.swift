@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// The completion scripts of `martlet`; CommandKitTests covers the rules of all programs.
+/// The completion scripts of `martlet`. CommandKitTests covers the rules of all programs.
 @Suite(.timeLimit(.minutes(10))) struct CompletionTests {
     /// The words after `martlet`, the last of which is completed, and the completions that bash offers.
     @Test(arguments: [

@@ -172,7 +172,7 @@ import YAML
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 
-        // The value is the 95th percentile over all workers; an average over workers would be lower.
+        // The value is the 95th percentile over all workers. An average over workers would be lower.
         let age = try #require(triggers.first { $0["type"]?.string == "prometheus" })
         #expect(age["metricType"]?.string == "Value")
         #expect(age["metadata"]?["ignoreNullValues"]?.string == "false")

@@ -74,7 +74,7 @@ final class FilteredWriter: RegistrationWriter {
     enum Verdict {
         case pass
         case refuse(StoreFault)
-        /// The batch has no outcome before `failHeld`, as if the process were killed before the commit.
+        /// No outcome of the batch before `failHeld`, as if the process were killed before the commit.
         case hold
     }
 

@@ -69,7 +69,7 @@ import Testing
         #expect(log.droppedCount > 0)
         #expect(!log.flush(withinMilliseconds: 20))
 
-        // Every line is either written or counted; the writer reports the count in one or more lines.
+        // Every line is either written or counted. The writer reports the count in one or more lines.
         var text = ""
         func written() -> Int { text.split(separator: "\n").count { $0.contains(#""event":"worker.summary""#) } }
         func reportedDrops() -> Int {

@@ -28,8 +28,8 @@ public final class BrokerAdmin: ChannelHandler {
 
     /// Creates an instance that uses an existing connection.
     ///
-    /// - Parameter deadlineSeconds: the timeout of an operation, which applies first to the wait for the connection and
-    ///   then again to the wait for the broker's answer.
+    /// - Parameter deadlineSeconds: the timeout of an operation. The timeout applies first to the wait for the
+    ///   connection, and then again to the wait for the broker's answer.
     public convenience init(on connection: BrokerConnection, deadlineSeconds: Int = 15) {
         self.init(on: connection, deadlineSeconds: deadlineSeconds, ownsConnection: false)
     }

@@ -47,8 +47,8 @@ extension ChannelHandler {
     /// Waits until the status is `ready` or `blocked`.
     ///
     /// After `deadlineSeconds`, throws the failure after which the channel or its connection waits to retry, or
-    /// `timedOut` if neither waits. Throws immediately if the channel is closed, or if only a change of the
-    /// configuration can help, such as after a refused login or a wrong certificate.
+    /// `timedOut` if neither waits. Throws immediately if the channel is closed. Also throws immediately if only a
+    /// change of the configuration can help, such as after a refused login or a wrong certificate.
     public func waitUntilReady(deadlineSeconds: Int) async throws(AMQPError) {
         try await channel.waitUntilReady(deadlineSeconds: deadlineSeconds)
     }

@@ -33,8 +33,8 @@ public struct ConnectionConfiguration: Sendable {
     /// The longest string property, in bytes.
     private static let userIDBytesMax = 255
 
-    /// The user of the connection at the broker; nil if the broker may derive the user from a certificate, or if the
-    /// name cannot be a property.
+    /// The user of the connection at the broker. The user is nil if the broker may derive the user from a certificate,
+    /// or if the name cannot be a property.
     public var userID: String? {
         let user = credentials.user
         return prefersCertificate || user.isEmpty || user.utf8.count > Self.userIDBytesMax ? nil : user

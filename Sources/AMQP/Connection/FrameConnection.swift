@@ -15,9 +15,9 @@ final class FrameConnection: ByteStreamHandler {
     /// The largest frame that is read before both sides agree on a limit.
     private static let openingFrameBytesMax = 16 * 1024
     /// The largest frame that is read after the login. A larger agreed limit replaces this limit. A broker sends the
-    /// headers of a message in one frame, even if the headers that the broker adds (`x-delivery-count`, `x-death`) make
-    /// the frame exceed the agreed limit. Refusing the frame would close the connection, and the broker would redeliver
-    /// the message.
+    /// headers of a message in one frame. The headers that the broker adds (`x-delivery-count`, `x-death`) can make the
+    /// frame exceed the agreed limit. Refusing the frame would close the connection, and the broker would redeliver the
+    /// message.
     private static let readFrameBytesMax = 1 << 20
     /// The size at which output is written before the end of the event-loop iteration, while the output is still in the
     /// processor's cache.

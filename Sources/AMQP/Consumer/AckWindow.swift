@@ -10,8 +10,8 @@ package import EventLoop
 /// names only a delivery that is unacknowledged at the broker. Any other tag would close the channel (406, unknown
 /// delivery tag).
 ///
-/// Memory is bounded by the prefetch and the number of open deliveries, not by the range of their tags, because old
-/// open tags move to a list.
+/// Old open tags move to a list. Memory is therefore bounded by the prefetch and the number of open deliveries, not by
+/// the range of their tags.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64

@@ -102,8 +102,8 @@ extension Consumer {
     /// only that the broker has read the settlements, which then count as applied after a fixed time
     /// (``UnappliedSettlements``).
     ///
-    /// - Returns: false if settlements may be lost: the broker did not answer in time, the settlements did not count as
-    ///   applied in time, or the channel was lost.
+    /// - Returns: false if settlements may be lost. The causes are a late answer of the broker, settlements that did
+    ///   not count as applied in time, and the loss of the channel.
     @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channelBefore = generation

@@ -41,8 +41,8 @@ enum ClientMethod: Equatable {
     /// An upper bound of the size of the arguments on the wire, in bytes.
     var argumentBytesMax: Int { Self.fixedBytesMax + variableBytes }
 
-    /// An upper bound of the bytes that a method needs in addition to its strings and tables: arguments of fixed size,
-    /// and length prefixes of strings.
+    /// An upper bound of the bytes that a method needs in addition to its strings and tables. The method needs these
+    /// bytes for arguments of fixed size, and for length prefixes of strings.
     private static let fixedBytesMax = 64
 
     /// The size of the method's strings and tables, in bytes.

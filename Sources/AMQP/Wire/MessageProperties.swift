@@ -46,8 +46,8 @@ public struct MessageProperties: Sendable {
     }
 
     /// Returns the sum of the hashes of all headers that do not begin with `x-`, and of the hash of the encoded
-    /// properties that follow the headers (from `delivery-mode` to `cluster-id`). The order of the headers does
-    /// not matter. Returns 0 if the property list is truncated before or within the headers.
+    /// properties after the headers. These are the properties from `delivery-mode` to `cluster-id`. The order of the
+    /// headers does not matter. Returns 0 if the property list is truncated before or within the headers.
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)

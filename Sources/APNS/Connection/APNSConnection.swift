@@ -380,8 +380,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     /// Returns whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. True only
-    /// for an answer that affects a single request: 410 with an empty body, or 400 with a body that begins like a
-    /// JSON object. A 403 without JSON may come from a proxy.
+    /// for an answer that affects a single request. Such an answer is 410 with an empty body, or 400 with a body that
+    /// begins like a JSON object. A 403 without JSON may come from a proxy.
     private static func isOfAPNSWithoutReason(_ open: OpenStream) -> Bool {
         guard open.hasID else { return false }
         let first = open.details?.body.first

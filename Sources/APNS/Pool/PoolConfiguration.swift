@@ -8,11 +8,11 @@ public struct PoolConfiguration: Sendable {
     /// Value of `:authority`: the host name, and the port unless it is 443.
     public var authority: String
 
-    /// Maximum number of connections that accept pushes. The pool may open one more for a push that must be the
-    /// first on its connection, or if the first push of a connection stays unanswered.
+    /// Maximum number of connections that accept pushes. The pool may open one more for a push that must be the first
+    /// on its connection. The pool may also open one more if the first push of a connection stays unanswered.
     public var connectionsMax = 2
-    /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random;
-    /// otherwise, many pools would drain connections, and later reconnect, at the same time.
+    /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random.
+    /// Otherwise, many pools would drain connections, and later reconnect, at the same time.
     public var shrinkSecondsMin: Int64 = 300
     public var shrinkSecondsMax: Int64 = 600
     /// Maximum number of open requests on one connection. The limit of APNs applies, too.

@@ -255,8 +255,8 @@ struct PoolMachine: Sendable {
         return loss(with: member)
     }
 
-    /// Returns the event to report; nil unless the connection was the last one that was up and accepted pushes, and nil
-    /// if the pool has stopped accepting pushes.
+    /// Returns the event to report. Returns nil unless the connection was the last one that was up and accepted pushes.
+    /// Also returns nil if the pool has stopped accepting pushes.
     private func loss(with member: PoolMember) -> PoolEvent? {
         guard isAccepting, member.hasConnected, member.gate.phase != .draining, !isConnected else { return nil }
         return .lost(isIdle: member.isIdle)

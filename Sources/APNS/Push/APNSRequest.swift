@@ -22,10 +22,10 @@ public final class APNSRequest: Sendable {
     /// management request, the plain bundle ID, which is part of the path.
     public let topic: [UInt8]
     public let pushType: PushType
-    /// Value of `apns-priority`. If nil, a device push omits the header, so APNs assumes 10; a broadcast sends 10.
+    /// Value of `apns-priority`. If nil, a device push omits the header, so APNs assumes 10. A broadcast sends 10.
     public let priority: Priority?
-    /// UNIX seconds until which APNs may store the push; with 0, APNs does not store the push. If nil, a device push
-    /// omits the header; a broadcast sends 0, which every channel accepts.
+    /// UNIX seconds until which APNs may store the push. With 0, APNs does not store the push. If nil, a device push
+    /// omits the header. A broadcast sends 0, which every channel accepts.
     public let expiration: Int64?
     /// UNIX seconds from which the request must not be sent, regardless of `expiration`; nil sets no such bound.
     public let deadline: Int64?

@@ -21,7 +21,7 @@ public struct PushAnswer: Sendable, Hashable {
     public var apnsRequestID: String?
     /// The contents of a successful channel management answer; nil for other answers.
     public var channel: ChannelAnswer?
-    /// Value of `retry-after`, a lower bound of the delay before a resend; nil if the header is absent or its value is
+    /// Value of `retry-after`, a lower bound of the delay before a resend. nil if the header is absent or its value is
     /// not a decimal number. Apple does not document the header.
     public var retryAfterSeconds: Int64?
 

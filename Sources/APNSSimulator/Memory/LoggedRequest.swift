@@ -40,7 +40,7 @@ public struct LoggedRequest: Sendable {
     public var status: Int? { entry.status == 0 ? nil : Int(entry.status) }
     /// Whether the simulator reset the stream with PROTOCOL_ERROR because the request violated HTTP (RFC 9113, 8.1.1).
     public var isMalformed: Bool { entry.isMalformed }
-    /// Name of the header that made the request malformed; nil if no single header was the cause, or if the log had no
+    /// Name of the header that made the request malformed. nil if no single header was the cause, or if the log had no
     /// room for the header.
     public var malformedField: String? { text { $0.malformedField } }
     /// The reason in the answer's body; nil for a body without a reason.

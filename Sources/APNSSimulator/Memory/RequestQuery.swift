@@ -7,7 +7,7 @@ public struct RequestQuery: Sendable, Hashable {
     public static let limitMax = 1000
     public static let limitDefault = 100
 
-    /// The request number after which the search begins. The search then returns the oldest matches; with nil, it
+    /// The request number after which the search begins. The search then returns the oldest matches. With nil, it
     /// returns the newest matches.
     public var after: Int?
     /// The request number before which the search ends; nil sets no end.

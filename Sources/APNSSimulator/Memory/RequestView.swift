@@ -14,7 +14,7 @@ struct RequestView {
 
     var headers: HeaderRecords { HeaderRecords(part(from: 0, count: Int(entry.headerBytes))) }
 
-    /// Name of the header that makes the request malformed; nil if no single header is the cause, or if the log had no
+    /// Name of the header that makes the request malformed. nil if no single header is the cause, or if the log had no
     /// room for the header.
     var malformedField: UnsafeRawBufferPointer? {
         entry.hasMalformedHeader ? headers.reduce(nil) { $1.name } : nil

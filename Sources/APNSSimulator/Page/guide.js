@@ -45,8 +45,8 @@ function facts() {
     value && make("div", {}, make("dt", {}, name), make("dd", {}, make("code", {}, value)))));
 }
 
-// Returns elements with a command for a push that authenticates with the certificate instead of a token; a hint if the
-// certificate's file or a push listener is missing.
+// Returns elements with a command for a push that authenticates with the certificate instead of a token. Returns a hint
+// if the certificate's file or a push listener is missing.
 function line() {
   const listener = listeners().find((other) => other.service === "push");
   if (!ready.client_certificate_file || !listener) {

@@ -5,8 +5,8 @@ public struct Answer: Sendable, Hashable {
     public enum Body: Sendable, Hashable {
         /// No body, as in most successful answers.
         case none
-        /// An object `{"reason":…}`. The timestamp, which APNs sends with status 410, is the time at which the device
-        /// token became inactive, in milliseconds since 1970; nil omits the timestamp.
+        /// An object `{"reason":…}`. The timestamp is the time at which the device token became inactive, in
+        /// milliseconds since 1970. APNs sends the timestamp with status 410. nil omits the timestamp.
         case reason(Reason, timestampMilliseconds: Int64? = nil)
         /// A JSON text.
         case json([UInt8])

@@ -142,8 +142,8 @@ public struct RuleOptions: Sendable {
     public var badDeviceTokensMax: Int? = 200
     public var errorsWindowSeconds = 60
     public var errorsEnd = ConnectionClosing.goAway
-    /// Number of connections with fewer than ten requests that an address may open and close within
-    /// ``shortConnectionsWindowSeconds`` before the simulator refuses the address; nil for no limit.
+    /// Number of short connections that an address may open and close within ``shortConnectionsWindowSeconds`` before
+    /// the simulator refuses the address; nil for no limit. A short connection has fewer than ten requests.
     public var shortConnectionsMax: Int? = 3000
     public var shortConnectionsWindowSeconds = 10
     /// The time for which the simulator refuses an address with too many short connections.

@@ -44,7 +44,7 @@ public struct ServerStreamGate: Sendable {
         return mode != .enforce || streams <= announced || isLowered && !isAcknowledged
     }
 
-    /// Lowers the limit to one stream, or restores the gate's limit. Returns true if ``announced`` changed; the caller
+    /// Lowers the limit to one stream, or restores the gate's limit. Returns true if ``announced`` changed. The caller
     /// must then send ``announced``. Has no effect if the gate is off.
     public mutating func setLowered(_ lowered: Bool) -> Bool {
         guard mode != .off, isLowered != lowered else { return false }
@@ -58,7 +58,7 @@ public struct ServerStreamGate: Sendable {
         streams -= 1
     }
 
-    /// Opens the gate at the first authenticated push. Returns true if the gate was closed; the caller must then send
+    /// Opens the gate at the first authenticated push. Returns true if the gate was closed. The caller must then send
     /// ``announced``.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }

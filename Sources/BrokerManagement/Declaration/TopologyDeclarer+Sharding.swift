@@ -14,9 +14,9 @@ extension TopologyDeclarer {
         return found
     }
 
-    /// Binds the request queues and their shards. If stale bindings exist, binds either all of the queues or none:
-    /// without a stale binding, a request of an unbound queue would be lost, and beside a stale binding, a request of
-    /// a bound queue would reach two queues.
+    /// Binds the request queues and their shards. If stale bindings exist, binds either all of the queues or none.
+    /// Without a stale binding, a request of an unbound queue would be lost. Beside a stale binding, a request of a
+    /// bound queue would reach two queues.
     ///
     /// - Parameter stale: the bindings that the caller then removes.
     /// - Returns: false if an earlier step or a binding failed, so that the stale bindings must stay.

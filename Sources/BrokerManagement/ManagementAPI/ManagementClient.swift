@@ -77,8 +77,8 @@ public final class ManagementClient {
             readyBytes: found.root["message_bytes_ready"]?.int ?? 0)
     }
 
-    /// Returns the delivery limit of a queue; nil if no queue has this name, if the version is unknown, or if the
-    /// broker does not show effective policies.
+    /// Returns the delivery limit of a queue. Returns nil if no queue has this name, if the version is unknown, or if
+    /// the broker does not show effective policies.
     public func deliveryLimit(ofQueue name: String) throws(Failure) -> DeliveryLimit? {
         guard let version = BrokerVersion(try overview().version), let queue = try queue(name), queue.isPolicySeen
         else {

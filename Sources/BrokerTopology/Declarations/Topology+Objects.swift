@@ -3,7 +3,7 @@ extension Topology {
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable {
             case direct, topic, fanout, headers
-            /// An exchange that distributes messages over its bindings. It needs a RabbitMQ plugin.
+            /// An exchange that distributes messages over its bindings. The type needs a RabbitMQ plugin.
             case consistentHash = "x-consistent-hash"
         }
         public let name: String

@@ -11,12 +11,12 @@ public struct TopologyNames: Sendable, Hashable {
     public let shardCounts: [String: Int]
     /// The queue of requests that were redelivered repeatedly. A fanout exchange of the same name leads to the queue.
     public let quarantineQueue: String
-    /// A topic exchange; keys are `result.<outcome>.<app>`. The broker routes a result without a queue to
+    /// A topic exchange with keys of the form `result.<outcome>.<app>`. The broker routes a result without a queue to
     /// `unroutedExchange`.
     public let resultsExchange: String
     /// The queue that receives every result, for consumers that do not bind their own queues.
     public let resultsQueue: String
-    /// A topic exchange; keys are `dead.<class>.<code>.<app>`.
+    /// A topic exchange with keys of the form `dead.<class>.<code>.<app>`.
     public let deadExchange: String
     /// The queue of dead letters, which operators read.
     public let deadQueue: String
@@ -36,9 +36,9 @@ public struct TopologyNames: Sendable, Hashable {
     public let unroutedQueue: String
     /// The queue of commands for broadcast channels. Producers publish commands directly to the queue.
     public let channelsQueue: String
-    /// A topic exchange for commands about device registrations; workers use keys of the form `registration.<app>`. It
-    /// is separate from `requestsExchange`, because its publishers can redirect a user's notifications to another
-    /// device.
+    /// A topic exchange for commands about device registrations. Workers use keys of the form `registration.<app>`. The
+    /// exchange is separate from `requestsExchange`, because its publishers can redirect a user's notifications to
+    /// another device.
     public let registrationsExchange: String
     /// The queue that receives every command about device registrations.
     public let registrationsQueue: String

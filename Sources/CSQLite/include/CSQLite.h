@@ -35,8 +35,8 @@ void martlet_sqlite_reset(sqlite3_stmt *statement);
 int martlet_sqlite_bind_null(sqlite3_stmt *statement, int parameter);
 int martlet_sqlite_bind_int64(sqlite3_stmt *statement, int parameter, long long value);
 int martlet_sqlite_bind_double(sqlite3_stmt *statement, int parameter, double value);
-// If `copies` is 0, the bytes must stay valid until the statement is reset; otherwise SQLite copies them. If `count` is
-// 0, `bytes` may be NULL, and the value is empty, not NULL.
+// If `copies` is 0, the bytes must stay valid until the statement is reset. Otherwise, SQLite copies them. If `count`
+// is 0, `bytes` may be NULL, and the value is empty, not NULL.
 int martlet_sqlite_bind_text(sqlite3_stmt *statement, int parameter, const char *bytes, int count, int copies);
 int martlet_sqlite_bind_blob(sqlite3_stmt *statement, int parameter, const void *bytes, int count, int copies);
 

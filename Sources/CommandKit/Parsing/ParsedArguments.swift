@@ -1,7 +1,7 @@
 /// The arguments of a command, still as text.
 package struct ParsedArguments: Sendable, Equatable {
     package let command: String
-    /// Values by option name; a flag has the value "".
+    /// Values by option name. A flag has the value "".
     package var options: [String: String] = [:]
     /// Values of repeatable options, in order.
     package var lists: [String: [String]] = [:]
@@ -27,7 +27,7 @@ package struct ParsedArguments: Sendable, Equatable {
 
     /// Returns the integer value of an option; nil without the option.
     ///
-    /// - Parameter limit: maximum; the minimum is 1.
+    /// - Parameter limit: maximum. The minimum is 1.
     package func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {
         try integer(option, in: 1...limit)
     }

@@ -27,7 +27,7 @@ struct ConfigurationReader {
         self.position = position
     }
 
-    /// Reads the whole configuration. Returns nil if a required value is missing or invalid; the schema violations or
+    /// Reads the whole configuration. Returns nil if a required value is missing or invalid. The schema violations or
     /// `mistakes` then contain the reason.
     ///
     /// - Parameter payloadSchemas: replaces the schemas that the configuration names; nil to read these schemas.

@@ -255,8 +255,8 @@ package struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// Number of channels on a lane's consuming connection: one for each request queue or shard, one for the
-    /// quarantine and one for the queue of expired requests.
+    /// Number of channels on a lane's consuming connection. Each request queue or shard has one channel, as have the
+    /// quarantine and the queue of expired requests.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Warnings about settings that do not prevent a start but are probably mistakes.

@@ -29,7 +29,7 @@ package struct StoreChange: Sendable, Hashable {
 
 /// The response of a worker to a ``StoreChange``.
 package enum StoreChangeResponse: Sendable, Hashable {
-    /// The response to a probe: the worker writes to the file.
+    /// The response to a probe by a worker that writes to the file.
     case confirmed
     /// The outcomes of the commands and then of the ends, in their orders. The bodies of the events are secrets.
     case applied([CommandOutcome])

@@ -6,7 +6,7 @@ package import JSON
 /// A message as one line of JSON, in the format of `martlet dead-letters export`. The body can be restored byte for
 /// byte.
 ///
-/// A UTF-8 body is the member `body`; any other body is `body_base64`. Header values that are strings, integers,
+/// A UTF-8 body is the member `body`. Any other body is `body_base64`. Header values that are strings, integers,
 /// booleans, null or arrays are JSON values. An unreadable value is null. A value of another type is an object with one
 /// member that names the type.
 package enum MessageLine {

@@ -14,7 +14,7 @@ package import EventLoop
 ///
 /// RabbitMQ 3.10 puts requeued messages in front of the queue, but behind messages requeued earlier. To preserve the
 /// order, a scan always consumes as many messages as the window permits. The exception is a wait queue at a limited
-/// rate: the order of a wait queue does not matter, and an unacknowledged request misses its scheduled return.
+/// rate. The order of a wait queue does not matter, and an unacknowledged request misses its scheduled return.
 package final class DeadLetterScan {
     /// Maximum number of unacknowledged dead letters: the largest prefetch of AMQP.
     package static let windowMax = 65_535

@@ -118,7 +118,7 @@ extension FinalOutcome {
 }
 
 extension IncomingMessage {
-    /// Creates a message that no broker delivered. It has no properties.
+    /// Creates a message that no broker delivered. The message has no properties.
     init(unpublished body: [UInt8]) {
         self.init(
             tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false,

@@ -166,9 +166,9 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the lost channel whose loss may have dropped the acknowledgment, so that the broker delivers the request
-    /// again; nil if there is no such channel. If the request has duplicates, only a loss before the settlement
-    /// qualifies.
+    /// Returns the lost channel whose loss may have dropped the acknowledgment; nil if there is no such channel. After
+    /// such a loss, the broker delivers the request again. If the request has duplicates, only a loss before the
+    /// settlement qualifies.
     private func lost(
         _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasDuplicates: Bool
     ) -> Channel? {

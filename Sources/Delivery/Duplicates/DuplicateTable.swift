@@ -114,7 +114,7 @@ struct DuplicateTable {
 
     /// Creates an empty table.
     ///
-    /// - Parameter settledMax: The maximum number of settled entries; clamped to 1 to 65,535.
+    /// - Parameter settledMax: The maximum number of settled entries. Clamped to 1 to 65,535.
     init(settledMax: Int) {
         self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
         var slotCount = 1

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The last lost channels, with the time of each loss. Pure. At most `countMax` channels are kept; the oldest are
+/// The last lost channels, with the time of each loss. Pure. At most `countMax` channels are kept. The oldest are
 /// forgotten first.
 struct LostChannels {
     /// The number of outages whose lost channels are remembered. One outage may lose every channel of every lane.

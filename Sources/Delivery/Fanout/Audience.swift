@@ -14,7 +14,7 @@ final class Audience: Sendable {
     let users: [String]
     /// Whether the request has the member `users` instead of `user`. A list may have one user.
     let isList: Bool
-    /// The push, without a device. Its id is that of the request.
+    /// The push, without a device. The id of the push is that of the request.
     let push: APNSRequest
     let app: AppDirectory.Index
     let environment: APNSEnvironment

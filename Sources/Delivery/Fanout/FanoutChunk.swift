@@ -35,7 +35,7 @@ struct FanoutChunk {
     /// The cursor after the devices that were appended.
     private(set) var end: FanoutCursor
     private(set) var isFull = false
-    /// The indices of the children by the `token_key` of their device; only used for several users.
+    /// The indices of the children by the `token_key` of their device. Only used for several users.
     private var indices: [UUIDValue: Int] = [:]
 
     /// Creates an empty chunk.

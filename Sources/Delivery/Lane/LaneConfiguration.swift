@@ -78,7 +78,7 @@ public struct LaneConfiguration: Sendable {
     }
 
     /// The priority of each consumer's pushes, except for expired requests, which are not pushed. 0 is the highest
-    /// priority. Shards have the priority of their queue; the quarantine has the lowest.
+    /// priority. Shards have the priority of their queue. The quarantine has the lowest.
     var priorities: [Int] {
         var next = 0
         let ofQueues = requestQueues.map { queue in

@@ -4,15 +4,16 @@ enum LaneLifecycle: Equatable {
     case running
     /// A pause by an operator. To: running, finishing, stopping.
     case paused
-    /// Another lane replaces this lane. This lane settles its deliveries before its drain. To: stopping.
+    /// The end of consumption by a lane that another lane replaces. The lane settles its deliveries before its drain.
+    /// To: stopping.
     case finishing
-    /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
+    /// The first phase of a drain. The consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.
     case stopping
     /// The second phase of a drain, which begins when the consumers have stopped, or after a timeout. Requests that
     /// have not been pushed and deliveries that still arrive return to the broker. To: ended.
     case leaving
-    /// The last phase: the deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
+    /// The last phase. The deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
     case ended
 
     var isDraining: Bool {

@@ -30,7 +30,7 @@ final class LaneMetrics {
     private static let answersHelp = "Answers to pushes, by configured app, environment, status and reason."
     private static let answersName = "martlet_apns_answers_total"
 
-    /// The maximum number of apps with their own label value. The first apps of the configuration have one; all other
+    /// The maximum number of apps with their own label value. The first apps of the configuration have one. All other
     /// apps share `otherApps`.
     static let appsNamedMax = MetricsRegistry.seriesPerFamilyMax / Outcome.allCases.count - 2
     static let otherApps = "other"
@@ -40,14 +40,14 @@ final class LaneMetrics {
 
     /// The metrics without app and queue labels.
     let counters: LaneCounters
-    /// Two cells for each queue; redeliveries have odd indices.
+    /// Two cells for each queue. Redeliveries have odd indices.
     private var deliveries: CounterTable
-    /// A cell for each app and outcome; the unknown app is first.
+    /// A cell for each app and outcome. The unknown app is first.
     private var messages: CounterTable
     /// A cell for each app and environment.
     private var accepted: CounterTable
     private var publishes: CounterTable
-    /// Two cells for each app; waits at the broker have odd indices.
+    /// Two cells for each app. Waits at the broker have odd indices.
     private var waits: CounterTable
     private var refused: LabeledCounters<Refused>
     private var deadLetters: LabeledCounters<Words>

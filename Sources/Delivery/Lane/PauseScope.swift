@@ -2,7 +2,7 @@ import APNS
 
 /// The part of a worker that an operator pauses.
 public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
-    /// The whole worker: its lanes consume no requests.
+    /// The whole worker, whose lanes consume no requests.
     case everything
     /// The pushes that use the key with this ID. They are held as if a breaker were open.
     case key(String)

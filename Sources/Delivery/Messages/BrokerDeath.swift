@@ -26,8 +26,8 @@ package struct BrokerDeath {
         }
     }
 
-    /// Returns the latest death before the last death, except for ends of waits, if the last death was in the queue of
-    /// expired requests; otherwise nil. Workers reject messages there, so that the broker moves the messages to the
+    /// Returns the latest death before the last death, except for ends of waits. Returns nil unless the last death was
+    /// in the queue of expired requests. Workers reject messages there, so that the broker moves the messages to the
     /// dead letters.
     private static func deathBefore(_ last: FieldTable, _ others: ArraySlice<FieldTable>) -> FieldTable? {
         guard let exchange = last["exchange"]?.stringValue, exchange.hasSuffix(TopologyNames.brokerDeadLettersSuffix)
@@ -45,7 +45,7 @@ package struct BrokerDeath {
     }
 
     /// Returns whether the time to live of a request ended in a request queue or the quarantine. The request queues of
-    /// other workers with the same prefix count as request queues; the queue of channel commands and the wait queues do
+    /// other workers with the same prefix count as request queues. The queue of channel commands and the wait queues do
     /// not.
     func isExpiry(in names: TopologyNames) -> Bool {
         guard reason == "expired", let queue else { return false }

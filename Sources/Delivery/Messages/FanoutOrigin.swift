@@ -21,7 +21,7 @@ final class FanoutOrigin: Sendable {
     let registeredAtMilliseconds: Int64
     /// The time of the first lookup for the child's chunk, in UNIX milliseconds.
     let expandedAtMilliseconds: Int64
-    /// Whether the child goes to the only device of a single user. Its request has no report.
+    /// Whether the child goes to the only device of a single user. The request of such a child has no report.
     let isOnlyDevice: Bool
     let kind: TokenKind
     /// The scope of the token; nil for kinds without a scope.

@@ -9,9 +9,9 @@ package enum Provenance: String, Sendable {
     /// A worker, or an operator's command with the same rights. The headers `push-origin-*` and
     /// `push-original-message-id` are trusted.
     case worker
-    /// The broker, which dead-lettered the message itself. `x-death` is trusted; the headers `push-*` are not.
+    /// The broker, which dead-lettered the message itself. `x-death` is trusted. The headers `push-*` are not.
     case broker
-    /// No source: the origin is not confirmed.
+    /// No source. The origin is not confirmed.
     case unknown
 
     /// Determines the provenance of a dead letter.

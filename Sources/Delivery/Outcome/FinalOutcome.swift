@@ -24,9 +24,9 @@ public struct FinalOutcome: Sendable, Hashable {
 
     /// The error of a result.
     public enum Failure: Sendable, Hashable {
-        /// The request is dead-lettered.
+        /// A failure that dead-letters the request.
         case deadLetter(DeadLetterReason)
-        /// The request is not dead-lettered: the failure is common, and a redrive would not help.
+        /// A failure without a dead letter, because the failure is common and a redrive would not help.
         case resultOnly(DeadLetterReason)
     }
 

@@ -2,7 +2,7 @@
 public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// A push that APNs accepted.
     case accepted
-    /// A push that APNs refused permanently or at the last attempt. Also a request that was held for too long, and a
+    /// A push that APNs refused permanently or at the last attempt. Also a request that was held for too long. Also a
     /// valid request for which no push is possible, such as a request to a user without a device.
     case rejected
     /// A request that expired before APNs accepted it.

@@ -37,7 +37,7 @@ struct BrokerOutageLog {
 
     private func advice(_ error: AMQPError) -> LogValue { .string(completeRemedy(error.advice)) }
 
-    /// Logs an outage of one consumer. Its connection may be up while its queue is missing.
+    /// Logs an outage of one consumer. The connection of the consumer may be up while the queue is missing.
     private func write(_ line: OutageLog.Line?, ofQueue queue: String, _ log: Log) {
         switch line {
         case nil: break

@@ -4,7 +4,7 @@ import EventLoop
 import Telemetry
 
 /// The quarantine. A request whose deliveries fail repeatedly may be the cause of the failures. The worker moves the
-/// request to a queue that delivers one message at a time, so that the request affects no other request in this queue.
+/// request to a queue that delivers one message at a time. In this queue, the request affects no other request.
 extension DeliveryPipeline {
     /// The number of failed deliveries after which a request moves to the quarantine.
     static let deliveriesMax = 3

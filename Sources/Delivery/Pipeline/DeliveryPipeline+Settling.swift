@@ -36,7 +36,7 @@ extension DeliveryPipeline {
 
     func nextWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
 
-    /// Publishes the next message of the plan; completes the settlement when the plan is empty.
+    /// Publishes the next message of the plan. Completes the settlement when the plan is empty.
     private func publishNext(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
         guard !settlement.plan.isEmpty else { return complete(settlement, record) }
         // The broker redelivers a delivery that is unfinished at the drain's deadline. A message published now might

@@ -12,7 +12,7 @@ struct PendingPush {
     let request: PushRequest
     /// The key of the request in the memory of duplicates.
     let key: DeduplicationKey
-    /// The time at which the limits of the app permitted the push; nil if the app has no limits, or if the push has no
+    /// The time at which the limits of the app permitted the push. nil if the app has no limits, or if the push has no
     /// permit.
     var permitGrantedAt: MonotonicTime?
 }

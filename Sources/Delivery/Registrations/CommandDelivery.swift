@@ -36,7 +36,8 @@ final class CommandDelivery {
         if case .open(let operations) = state { state = .open(operations: operations + 1) }
     }
 
-    /// Ends an operation. If it was the last one, settles the delivery and returns true; otherwise returns false.
+    /// Ends an operation. If the operation was the last one, settles the delivery and returns true. Otherwise, returns
+    /// false.
     func end() -> Bool {
         guard case .open(let operations) = state else { return false }
         state = operations > 1 ? .open(operations: operations - 1) : .settled

@@ -26,9 +26,9 @@ final class CommandIntake {
     private enum Lifecycle {
         /// To: stopping.
         case running
-        /// The intake requeues unfinished deliveries at `deadline`. To: ended.
+        /// An intake that requeues unfinished deliveries at `deadline`. To: ended.
         case stopping(deadline: MonotonicTime)
-        /// The intake requeues each new delivery.
+        /// An intake that requeues each new delivery.
         case ended
     }
 

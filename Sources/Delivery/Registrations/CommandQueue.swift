@@ -4,24 +4,24 @@ import Registrations
 /// The commands that wait for the store, and the batch that the store writes. The queue chooses the next batch. Pure.
 ///
 /// The store writes one batch at a time, while commands of the next batch arrive. The queue halves a batch that fails
-/// because of its values, until the faulty command is alone. It also halves a batch that fails repeatedly for another
-/// reason: the batch may exceed a limit of the server, such as the duration of a statement.
+/// because of its values, until the faulty command is alone. The queue also halves a batch that fails repeatedly for
+/// another reason. Such a batch may exceed a limit of the server, such as the duration of a statement.
 struct CommandQueue<Command> {
     /// The time that the first command of a batch waits for further commands, unless the batch is full.
     static var collectMilliseconds: Int64 { 5 }
 
     private enum Writing {
-        /// The store writes no batch. To: batch.
+        /// A store that writes no batch. To: batch.
         case none
-        /// The store writes these commands. To: none.
+        /// A store that writes these commands. To: none.
         case batch([Command])
     }
 
     enum Step {
         case write([Command])
-        /// A decision is due at this time, or after the next command.
+        /// A decision that is due at this time, or after the next command.
         case wait(until: MonotonicTime)
-        /// A decision is due after the next command, or after the end of the current batch.
+        /// A decision that is due after the next command, or after the end of the current batch.
         case none
     }
 

@@ -93,8 +93,8 @@ final class CommandStore {
     }
 
     /// Handles the end of a maintenance round with respect to missing data keys. `fault` has the code `keys` if the
-    /// round failed or omitted rows or events for lack of a data key; nil if the round omitted none. Commands continue,
-    /// since few commands need the missing key.
+    /// round failed or omitted rows or events for lack of a data key. `fault` is nil if the round omitted none.
+    /// Commands continue, since few commands need the missing key.
     func maintenanceOmitted(_ fault: StoreFault?) {
         let previous = omission
         omission = fault

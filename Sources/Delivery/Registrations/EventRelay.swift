@@ -39,7 +39,7 @@ final class EventRelay {
     /// Publishes events and deletes them. Omits events that are already in progress: maintenance may claim an event
     /// again before its deletion.
     ///
-    /// - Parameter completed: Called when the events are deleted; called immediately if no event remains.
+    /// - Parameter completed: Called when the events are deleted, or immediately if no event remains.
     func relay(_ events: [StoredEvent], _ completed: @escaping () -> Void) {
         let events = events.filter { inProgress.insert($0.id).inserted }
         guard !events.isEmpty else { return completed() }

@@ -4,8 +4,8 @@ import Crypto
 import JSON
 import Registrations
 
-/// The registration command that a lane publishes after APNs refused a device token: `prune` for an unregistered token,
-/// `suspect` for a token that may be wrong.
+/// The registration command that a lane publishes after APNs refused a device token. The command is `prune` for an
+/// unregistered token, and `suspect` for a token that may be wrong.
 ///
 /// A class, so that a record without a refusal stores only a nil reference.
 final class RefusalCommand {

@@ -9,17 +9,17 @@ struct StoreAvailability {
     static let retryMillisecondsMax: Int64 = 30_000
 
     private enum State {
-        /// The writer has not yet reported whether it is ready. To: available, disconnected, ended.
+        /// A writer that has not yet reported whether it is ready. To: available, disconnected, ended.
         case starting
         /// To: disconnected, failing, ended.
         case available
-        /// The writer is not ready. To: available, ended.
+        /// A writer that is not ready. To: available, ended.
         case disconnected(StoreFault)
-        /// Work failed, and the writer is ready. To: trying, disconnected, ended.
+        /// A ready writer whose work failed. To: trying, disconnected, ended.
         case failing(StoreFault, retryAt: MonotonicTime, delay: Int64)
-        /// The next work shows whether the fault lasts. To: available, failing, disconnected, ended.
+        /// A test whether the fault lasts, by the next work. To: available, failing, disconnected, ended.
         case trying(StoreFault, delay: Int64)
-        /// The consumer has ended.
+        /// The end of the consumer.
         case ended
     }
 

@@ -189,8 +189,8 @@ public struct AppDirectory: Sendable {
     /// The longest unknown bundle ID for which a configured bundle ID is suggested, in bytes.
     private static let suggestedBytesMax = 155
 
-    /// Returns the configured bundle ID that is most similar to an unknown bundle ID; nil if no bundle ID is similar,
-    /// or if the unknown bundle ID is empty or too long.
+    /// Returns the configured bundle ID that is most similar to an unknown bundle ID. Returns nil if no bundle ID is
+    /// similar, or if the unknown bundle ID is empty or too long.
     ///
     /// To bound the cost with many apps, only the bundle IDs with the longest common prefix and suffix are compared.
     func nearest(to bundleID: String) -> String? {

@@ -4,9 +4,9 @@ import JSON
 /// The id of a request. The pushes, the result and the dead letter of the request have the same id.
 public enum RequestIdentity {
     /// Returns the `id` of the request if it is a UUID, otherwise the id of the AMQP message, otherwise the id of the
-    /// event; nil without any of these ids.
+    /// event. Returns nil without any of these ids.
     ///
-    /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used unchanged; any other text is
+    /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used unchanged. Any other text is
     ///   replaced by its UUIDv5.
     public static func of(body: [UInt8], messageID: String?) -> UUIDValue? {
         let root = (try? JSONDocument(body))?.root

@@ -1,7 +1,7 @@
 import Crypto
 
-/// The evidence that a reachable endpoint fails: answers that report a failing service or that are not from APNs, and
-/// unanswered pushes on connections on which APNs has not accepted the credential.
+/// The evidence that a reachable endpoint fails. The evidence consists of answers that report a failing service or that
+/// are not from APNs. Unanswered pushes count if APNs has not accepted the credential on their connection.
 ///
 /// The failure of one request or connection may have a local cause, so several requests and connections must fail.
 struct EndpointEvidence: Sendable, Hashable {

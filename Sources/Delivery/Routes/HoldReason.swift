@@ -2,10 +2,14 @@ import EventLoop
 
 /// The reason why pushes are held.
 public struct HoldReason: Sendable, Hashable {
-    /// The code for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
-    /// `token`, `certificate-refused` or `paused`; `no-connection`, `overloaded` or `refused-stream` for a push that no
-    /// connection accepted; `app-limit` for the limits of the app; `store-unreachable`, `store-refused`, `store-schema`
-    /// or `store-keys` for the store of registrations; `fanout` for a request queue that refuses requests.
+    /// The code for routing keys and headers:
+    ///
+    /// - For a breaker or a pause: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`, `token`,
+    ///   `certificate-refused` or `paused`.
+    /// - For a push that no connection accepted: `no-connection`, `overloaded` or `refused-stream`.
+    /// - For the limits of the app: `app-limit`.
+    /// - For the store of registrations: `store-unreachable`, `store-refused`, `store-schema` or `store-keys`.
+    /// - For a request queue that refuses requests: `fanout`.
     public var code: String
     /// The failure, with a remedy if one is known, for operators.
     public var sentence: String

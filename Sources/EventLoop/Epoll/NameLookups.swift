@@ -26,7 +26,7 @@ final class NameLookups: @unchecked Sendable {
 
     private let lookUp: LookUp
     private let lock = ThreadLock()
-    /// Requests by host; each host has one thread.
+    /// Requests by host. Each host has one thread.
     private var running: [String: [Request]] = [:]
     private var lastNumber: UInt64 = 0
 

@@ -15,7 +15,7 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - initial: the object with the values of omitted members.
-    ///   - ignoresUnknown: whether members without a field are ignored; otherwise they are errors.
+    ///   - ignoresUnknown: whether members without a field are ignored. Otherwise, they are errors.
     ///   - fields: in the order of reading and writing.
     ///   - check: a check across several members, which throws if they contradict each other.
     public init(

@@ -21,7 +21,7 @@ public struct ValueCodec<Value>: Sendable {
 
     /// Creates a codec with the usual error for a value of another form.
     ///
-    /// - Parameter read: returns nil for a value of another form; the error is then `NAME must be FORM`.
+    /// - Parameter read: returns nil for a value of another form. The error is then `NAME must be FORM`.
     public init(
         _ form: String, words: [String] = [], read: @escaping @Sendable (JSONValue) -> Value?, write: @escaping Writer
     ) {

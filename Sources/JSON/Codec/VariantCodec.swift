@@ -1,7 +1,7 @@
 import Text
 
-/// A codec of values with several variants. In JSON, a variant is its word, or an object with one member: the word is
-/// the name of the member, and the details are its value.
+/// A codec of values with several variants. In JSON, a variant is its word, or an object with one member. The name of
+/// the member is the word. The value of the member contains the details.
 public struct VariantCodec<Value>: Sendable {
     private let variants: [Variant<Value>]
     private let word: @Sendable (Value) -> String

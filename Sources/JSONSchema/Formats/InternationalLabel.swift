@@ -51,8 +51,8 @@ struct InternationalLabel {
         return Script.arabic.contains(before) && Script.arabic.contains(after)
     }
 
-    /// Whether the label follows the rules of RFC 5893, section 2, as far as scripts determine the direction:
-    /// right-to-left text is not mixed with other letters.
+    /// Whether the label follows the rules of RFC 5893, section 2, as far as scripts determine the direction.
+    /// Right-to-left text is not mixed with other letters.
     private var hasOneDirection: Bool {
         guard scalars.contains(where: { Script.rightToLeft.contains($0) }) else { return true }
         guard let first = scalars.first, Script.rightToLeft.contains(first), !first.properties.isDecimal else {

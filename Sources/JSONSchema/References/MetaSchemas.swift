@@ -5,7 +5,7 @@ import JSON
 enum MetaSchemas {
     static func document(_ uri: String) -> JSONDocument? {
         guard let text = text(uri) else { return nil }
-        // The texts are part of this program; a test parses all of them.
+        // The texts are part of this program. A test parses all of them.
         return try? JSONDocument(text)
     }
 

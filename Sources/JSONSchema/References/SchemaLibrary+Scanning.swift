@@ -29,8 +29,9 @@ extension SchemaLibrary {
         }
     }
 
-    /// Returns the resource of a schema: a new resource if the schema is the root of a document or has an `$id`;
-    /// otherwise the outer resource. In draft-07, an `$id` beside `$ref`, or with a fragment only, is ignored.
+    /// Returns the resource of a schema. The resource is new if the schema is the root of a document or has an `$id`.
+    /// Otherwise, the outer resource is returned. In draft-07, an `$id` beside `$ref`, or with a fragment only, is
+    /// ignored.
     private mutating func identify(
         _ schema: JSONValue, _ place: SchemaNode, inside outer: Int?, base: URIReference
     ) throws(SchemaError) -> Int {

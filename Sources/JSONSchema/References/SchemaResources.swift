@@ -29,7 +29,7 @@ public struct SchemaResources {
         if documents[name] == nil { documents[name] = document }
     }
 
-    /// Adds a folder for URIs that begin with `prefix`; the rest of the URI is the path below `folder`. A file is read
+    /// Adds a folder for URIs that begin with `prefix`. The rest of the URI is the path below `folder`. A file is read
     /// when a schema refers to it. The first added folder that has the file wins. A prefix that ends with neither `/`
     /// nor `:` gets a final `/`.
     public mutating func add(prefix: String, folder: String) {

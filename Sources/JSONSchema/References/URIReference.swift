@@ -1,5 +1,5 @@
-/// A URI or relative reference, by its parts (RFC 3986). Schema URIs are identifiers that are compared as written;
-/// nothing is fetched.
+/// A URI or relative reference, by its parts (RFC 3986). Schema URIs are identifiers that are compared as written.
+/// Nothing is fetched.
 struct URIReference {
     var scheme: String?
     var authority: String?

@@ -122,8 +122,8 @@ private struct AutomatonBuilder {
         return row
     }
 
-    /// Returns all states that are reachable without a byte and that wait for a byte or the end of the text; nil if the
-    /// match is complete.
+    /// Returns all states that are reachable without a byte and that wait for a byte or the end of the text. Returns
+    /// nil if the match is complete.
     private mutating func closure(_ first: [Int32], isStart: Bool, isEnd: Bool) -> [Int32]? {
         var found: [Int32] = []
         var stack = first

@@ -6,7 +6,7 @@ struct ClassSequence {
         /// The ASCII characters below 64, one bit each; `high` has the other ASCII characters.
         var low: UInt64 = 0
         var high: UInt64 = 0
-        /// Whether the class contains all characters beyond ASCII; otherwise it contains none.
+        /// Whether the class contains all characters beyond ASCII. Otherwise, it contains none.
         var hasRest = false
         var countMin = 1
         var countMax = 1

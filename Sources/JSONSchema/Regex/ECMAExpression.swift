@@ -20,7 +20,7 @@ struct ECMAExpression {
     /// Whether a quantifier may follow the translated part.
     private var isRepeatable = false
 
-    /// Maximum nesting of groups; PCRE2 has the same limit.
+    /// Maximum nesting of groups. PCRE2 has the same limit.
     static let depthMax = 250
 
     init(_ expression: UnsafeRawBufferPointer) throws(PatternError) {

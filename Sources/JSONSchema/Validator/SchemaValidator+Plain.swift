@@ -3,7 +3,7 @@ import JSON
 /// The fast path, which decides only whether a value is valid, by recursion and without frames. Nearly all values are
 /// valid and need less time on this path. The loop over frames checks the remaining values again.
 extension SchemaValidator {
-    /// Maximum depth of nested schemas; the loop checks deeper values.
+    /// Maximum depth of nested schemas. The loop checks deeper values.
     private static let plainDepthMax = 64
     /// The divisor of the steps and effort on this path. A hostile value therefore gains little from two checks.
     static let plainShare = 10

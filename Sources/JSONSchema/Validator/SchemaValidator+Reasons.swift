@@ -93,8 +93,9 @@ extension SchemaValidator {
         }
     }
 
-    /// Explains why the alternatives fail, if possible with the violations of the alternative that the author of the
-    /// value probably meant: the only alternative for the value's type, or the only alternative for the value's tag.
+    /// Explains why the alternatives fail. If possible, reports the violations of the alternative that the author of
+    /// the value probably meant. This is the only alternative for the value's type, or the only alternative for the
+    /// value's tag.
     private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> Reason {

@@ -1,6 +1,6 @@
 public import JSON
 
-/// A validator of values against one schema, with its own memory. Create one validator per thread; each lane has its
+/// A validator of values against one schema, with its own memory. Create one validator per thread. Each lane has its
 /// own. Valid values need no allocation once the memory has grown to their size.
 public final class SchemaValidator {
     let schema: CompiledSchema

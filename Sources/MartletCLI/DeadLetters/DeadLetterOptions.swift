@@ -30,7 +30,7 @@ struct DeadLetterOptions: Equatable, Sendable {
     var resetsAttempts = false
     /// Whether `import` sends requests instead of dead letters.
     var redrives = false
-    /// First line to import; earlier lines are skipped.
+    /// First line to import. Earlier lines are skipped.
     var firstLine = 1
     /// Destination queue; nil for the original queue of each message.
     var target: String?
@@ -66,9 +66,9 @@ extension DeadLetterOptions {
 
     /// Maximum number of unacknowledged messages of one scan.
     ///
-    /// While a request is unacknowledged, it does not return to its request queue, even if its delay expires.
-    /// If the options set a rate, but no filter and no IDs, the window of a wait queue is therefore small: the requests
-    /// of one second, but at least `scanWindowMin`. A dry run has no such limit.
+    /// While a request is unacknowledged, it does not return to its request queue, even if its delay expires. If the
+    /// options set a rate, but no filter and no IDs, the window of a wait queue is therefore small. It covers the
+    /// requests of one second, but at least `scanWindowMin`. A dry run has no such limit.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax

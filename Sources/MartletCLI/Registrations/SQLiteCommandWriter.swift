@@ -13,9 +13,9 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     private enum State {
         /// To: direct, worker, closed.
         case opening
-        /// This process has the file open for writing. To: closed.
+        /// A file that this process has open for writing. To: closed.
         case direct
-        /// A worker has the file open for writing. To: worker (after its restart), closed.
+        /// A file that a worker has open for writing. To: worker, after a restart of the worker; closed.
         case worker(WorkerAddress)
         case closed
     }

@@ -43,7 +43,7 @@ struct StatusCommand: Command {
 
     /// Creates the command.
     ///
-    /// - Parameter addresses: returns the possible addresses of workers; default: the worker that `options` names, or
+    /// - Parameter addresses: returns the possible addresses of workers. Default: the worker that `options` names, or
     ///   all workers of this user.
     init(options: Options, addresses: (@Sendable () -> [WorkerAddress])? = nil) {
         self.options = options

@@ -15,7 +15,7 @@ final class ProgressLine {
     ///
     /// - Parameters:
     ///   - isJSON: whether JSON lines are written to standard output.
-    ///   - count: returns the number of completed items; called periodically.
+    ///   - count: returns the number of completed items. Called periodically.
     convenience init(on loop: EventLoop, total: Int, isJSON: Bool, _ count: @escaping () -> Int) {
         self.init(on: loop, isJSON: isJSON) { Self.text(count(), of: total, after: $0) }
     }
@@ -24,7 +24,7 @@ final class ProgressLine {
     ///
     /// - Parameters:
     ///   - isJSON: whether JSON lines are written to standard output.
-    ///   - text: returns the text for the elapsed time; called periodically.
+    ///   - text: returns the text for the elapsed time. Called periodically.
     init(on loop: EventLoop, isJSON: Bool, _ text: @escaping (Duration) -> String) {
         self.loop = loop
         begin = loop.now.monotonic

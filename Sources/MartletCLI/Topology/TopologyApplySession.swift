@@ -9,7 +9,7 @@ import Text
 /// The declaration of the topology. Prints the outcome of each step.
 struct TopologyApplySession {
     let target: TopologyTarget
-    /// Bindings of earlier configurations. The operator named the bindings with `--former`; the session removes them.
+    /// Bindings of earlier configurations. The operator named the bindings with `--former`. The session removes them.
     let former: [Topology.Binding]
     private let setsPolicies: Bool
 

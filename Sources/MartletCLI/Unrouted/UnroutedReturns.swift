@@ -24,7 +24,7 @@ final class UnroutedReturns {
         var messageID: String
         var markerID: String
         var hasReturned = false
-        /// The continuation that waits for the marker; resumed with false if the marker does not arrive.
+        /// The continuation that waits for the marker. Resumed with false if the marker does not arrive.
         var waiter: UnsafeContinuation<Bool, Never>?
     }
 

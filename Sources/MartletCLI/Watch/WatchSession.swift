@@ -12,7 +12,7 @@ import Text
 
 /// The output of results and dead letters as they are published.
 final class WatchSession {
-    /// Maximum time to reconnect; shorter than the expiry of the queue.
+    /// Maximum time to reconnect. Shorter than the expiry of the queue.
     private static let reconnectDeadlineSeconds = 40
 
     private let loop: EpollLoop
@@ -48,7 +48,7 @@ final class WatchSession {
     /// Ends the command on `q`, if input and output are a terminal. Signals then also cause an orderly end, which
     /// restores the terminal's mode.
     ///
-    /// - Returns: a function that restores the previous state; nil if standard input or output is not a terminal,
+    /// - Returns: a function that restores the previous state. nil if standard input or output is not a terminal,
     ///   another job uses the terminal, or the mode of the terminal cannot be set.
     private func quitByKey() -> (() -> Void)? {
         guard output.isTerminal, let keys = KeyInput() else { return nil }

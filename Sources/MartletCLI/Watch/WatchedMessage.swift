@@ -38,7 +38,7 @@ struct WatchedMessage: Equatable {
     /// The number of devices of a report, or of a result of a request to one user.
     var devices: Int?
     var app: String?
-    /// The outcome, such as `accepted`, or the change of a registration, such as `pruned`; nil for a report, for a
+    /// The outcome, such as `accepted`, or the change of a registration, such as `pruned`. nil for a report, for a
     /// message that the broker dead-lettered, and for an unreadable result.
     var outcome: String?
     /// Class and code of the failure, such as `schema` and `required`.

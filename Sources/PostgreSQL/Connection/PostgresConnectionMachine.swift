@@ -10,17 +10,17 @@ struct PostgresConnectionMachine {
         case idle
         /// To: resolving (next host), connecting, waiting, closed.
         case resolving(PostgresHost, ConnectionRound)
-        /// libpq connects to one address. To: connecting (next address or host), resolving (next host), preparing,
-        /// waiting, closed.
+        /// An attempt of libpq to connect to one address. To: connecting (next address or host), resolving (next host),
+        /// preparing, waiting, closed.
         case connecting(ConnectionTarget, ConnectionRound)
-        /// The session sets its parameters and prepares the statements. To: ready, connecting, resolving, waiting,
-        /// closed.
+        /// The preparation of the session: its parameters and prepared statements. To: ready, connecting, resolving,
+        /// waiting, closed.
         case preparing(ConnectionTarget, ConnectionRound)
         /// `isPreparing` is true while the session prepares its statements again. To: waiting, closing.
         case ready(ConnectionTarget, isPreparing: Bool)
-        /// A round failed, or the connection was lost. To: resolving, connecting, closed.
+        /// The delay after a failed round, or after the loss of the connection. To: resolving, connecting, closed.
         case waiting(PostgresError)
-        /// `close` was called; statements or transactions may remain. To: closed.
+        /// `close` was called. Statements or transactions may remain. To: closed.
         case closing
         case closed
     }
@@ -35,10 +35,10 @@ struct PostgresConnectionMachine {
         case start
         case resolved([String])
         case resolveFailed(PostgresError)
-        /// libpq continues to connect once the socket is readable or writable.
+        /// A wait of libpq until the socket is readable or writable.
         case connectWaits(Interest)
         case connected
-        /// All statements are prepared.
+        /// The end of the preparation of all statements.
         case prepared(acceptsWrites: Bool)
         /// A statement failed because its plan is outdated.
         case planOutdated
@@ -47,7 +47,7 @@ struct PostgresConnectionMachine {
         /// The timer of `arm` fired.
         case timerFired
         case close(deadlineSeconds: Int)
-        /// No statement is in flight or waits, and no transaction is open.
+        /// A connection without statements in flight, waiting statements and open transactions.
         case drained
     }
 
@@ -56,9 +56,9 @@ struct PostgresConnectionMachine {
         case stopResolving
         case connect(ConnectionTarget)
         case wait(Interest)
-        /// Sets the session's parameters and prepares the statements; `prepared` or `failed` follows.
+        /// Sets the session's parameters and prepares the statements. `prepared` or `failed` follows.
         case prepare
-        /// Prepares the statements again; `prepared` or `failed` follows.
+        /// Prepares the statements again. `prepared` or `failed` follows.
         case prepareAgain
         /// Closes libpq's connection.
         case disconnect

@@ -5,7 +5,7 @@ public enum PostgresStatus: Sendable, Hashable {
     case connecting
     /// Accepts statements.
     case ready(PostgresHost)
-    /// A round of attempts failed, or the connection was lost. The next round follows after a delay.
+    /// The delay after a failed round of attempts, or after the loss of the connection. The next round follows.
     case waiting(PostgresError)
     /// Closes once no statement and no transaction remains, or at the deadline.
     case closing

@@ -7,7 +7,7 @@ extension StatementPipeline {
         /// The last result of a statement. `isRollback` is true if the server answered with ROLLBACK.
         case result(isRollback: Bool)
         case failed(PostgresError)
-        /// The results of the statement are complete.
+        /// The end of the results of a statement.
         case end
         case sync
     }

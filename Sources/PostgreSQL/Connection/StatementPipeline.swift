@@ -4,7 +4,8 @@ import EventLoop
 ///
 /// A Sync follows each statement, so an error affects no statement outside its transaction. Once the BEGIN of a
 /// transaction is sent, other statements wait until its COMMIT or ROLLBACK is sent. The first error of a transaction
-/// fails its later statements. Its COMMIT fails with that error; a COMMIT that is not sent yet becomes a ROLLBACK.
+/// fails its later statements. The COMMIT of the transaction fails with that error. A COMMIT that is not sent yet
+/// becomes a ROLLBACK.
 struct StatementPipeline {
     enum Command {
         /// Sets the session's parameters, and reads whether the session accepts writes.

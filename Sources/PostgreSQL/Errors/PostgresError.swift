@@ -3,31 +3,32 @@
 /// Its message never contains the server's message, which may quote values.
 public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// libpq cannot be loaded, is too old, or is out of memory.
+        /// A libpq that cannot be loaded, is too old, or is out of memory.
         case unavailable
-        /// The URL cannot be used.
+        /// A URL that cannot be used.
         case invalidURL
         /// The server reported an error: see `state`.
         case server
-        /// The host's name cannot be resolved, the server cannot be reached, or the connection is lost or not ready.
+        /// A host name that cannot be resolved, a server that cannot be reached, or a connection that is lost or not
+        /// ready.
         case unreachable
-        /// The server or the name service did not answer in time.
+        /// A late answer of the server or of the name service.
         case timedOut
-        /// The TLS handshake failed: the server has no TLS, or its certificate is not trusted or is for another host.
+        /// A failed TLS handshake. The server has no TLS, or its certificate is not trusted or is for another host.
         case tls
-        /// The server asks for a password, and none is configured.
+        /// A missing password, for which the server asks.
         case passwordMissing
-        /// The session accepts no writes, usually because the server is a standby.
+        /// A session that accepts no writes, usually because the server is a standby.
         case readOnly
-        /// An earlier statement of the transaction failed, or the transaction has ended.
+        /// A statement of a transaction that has failed or ended.
         case transactionFailed
-        /// The maximum number of waiting statements is reached.
+        /// A statement beyond the maximum number of waiting statements.
         case queueFull
-        /// A result does not have the expected columns, types, rows or values.
+        /// A result without the expected columns, types, rows or values.
         case unexpectedResult
         /// libpq reported a result that no statement awaits.
         case protocolViolation
-        /// The caller has closed the connection.
+        /// A connection that the caller has closed.
         case closed
     }
 

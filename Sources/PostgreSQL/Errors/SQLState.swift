@@ -4,33 +4,32 @@
 public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     /// The meaning of an error for the caller.
     public enum Outcome: Sendable, Hashable, CaseIterable {
-        /// The server is unavailable, or canceled the statement (classes 08 and 57). Repeat later.
+        /// An unavailable server, or a canceled statement (classes 08 and 57). Repeat later.
         case unreachable
-        /// The server refused the login, or a role does not exist (classes 28 and 0P). An operator must correct the
-        /// cause.
+        /// A refused login, or a role that does not exist (classes 28 and 0P). An operator must correct the cause.
         case refused
-        /// The database is missing (class 3D). An operator must create the database, or correct the name in the URL.
+        /// A missing database (class 3D). An operator must create the database, or correct the name in the URL.
         case databaseMissing
         /// The role lacks a privilege (42501). An operator must grant it.
         case privilegeMissing
-        /// A schema, table or column is missing or has another type (classes 42 and 3F). A migration or an operator
-        /// must correct the schema.
+        /// A schema, table or column that is missing or has another type (classes 42 and 3F). A migration or an
+        /// operator must correct the schema.
         case schema
-        /// A prepared statement is unknown (26000) or exists already (42P05). A pooler has given the session to another
-        /// client.
+        /// A prepared statement that is unknown (26000) or exists already (42P05). A pooler has given the session to
+        /// another client.
         case sharedSession
-        /// The server's disk, memory or connections are exhausted (class 53).
+        /// An exhausted disk, memory or number of connections of the server (class 53).
         case full
-        /// The server refused the values (classes 22 and 23).
+        /// Values that the server refused (classes 22 and 23).
         case data
         /// The transaction conflicted with another one (40001, 40P01). Repeat the transaction at once.
         case retry
-        /// The session is read-only, usually on a standby (25006). Another host may be the primary.
+        /// A read-only session, usually on a standby (25006). Another host may be the primary.
         case readOnly
         /// Another transaction held the lock for too long (55P03).
         case lockTimeout
-        /// The result type of a prepared statement has changed (0A000), usually after a migration. The connection
-        /// prepares its statements again; repeat the statement.
+        /// A prepared statement whose result type has changed (0A000), usually after a migration. The connection
+        /// prepares its statements again. Repeat the statement.
         case stalePlan
         case other
     }

@@ -113,8 +113,8 @@ public struct PostgresRows: ~Copyable {
             .unexpectedResult, "column \(column + 1) of the result is missing, null, malformed or not of type \(type)")
     }
 
-    /// Returns the elements of an array in the binary format; nil if the array is malformed, has another element type,
-    /// a null element, or more than one dimension.
+    /// Returns the elements of an array in the binary format. Returns nil if the array is malformed, has another
+    /// element type, a null element, or more than one dimension.
     static func elements<Value: PostgresValue>(of bytes: UnsafeRawBufferPointer, as type: Value.Type) -> [Value]? {
         var rest = bytes[...]
         func next(_ count: Int) -> UnsafeRawBufferPointer? {

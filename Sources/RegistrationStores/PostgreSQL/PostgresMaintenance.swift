@@ -87,7 +87,7 @@ final class PostgresMaintenance: PostgresOperation {
         let change = maintenance.rules.expire(stored.values.lazy.map(\.registration))
         write = PostgresWrite()
         try write.add(change, replacing: stored, context)
-        // This round hands these events to no process; a later round claims them.
+        // This round hands these events to no process. A later round claims them.
         for event in change.expirations {
             _ = try write.add(event, at: maintenance.rules.now, isHandedOut: false, context.coder)
         }

@@ -14,7 +14,7 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
         case checking(StoreFault?)
         /// To: connecting, closed.
         case ready
-        /// The schema cannot be used, or its version could not be read. To: checking, connecting, closed.
+        /// A schema that cannot be used, or whose version could not be read. To: checking, connecting, closed.
         case unsuitable(StoreFault)
         case closed
     }

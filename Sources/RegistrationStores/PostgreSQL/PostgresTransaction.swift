@@ -6,7 +6,7 @@ final class PostgresTransaction {
     private enum State {
         /// To: committing, ended.
         case open((Result<Void, PostgresError>) -> Void)
-        /// Its COMMIT is added. To: ended.
+        /// A transaction whose COMMIT is added. To: ended.
         case committing((Result<Void, PostgresError>) -> Void)
         case ended
     }

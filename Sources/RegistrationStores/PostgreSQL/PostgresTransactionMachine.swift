@@ -6,11 +6,11 @@ struct PostgresTransactionMachine {
     enum State: Hashable {
         /// To: numbering, reading.
         case idle
-        /// Apps without a number get one. To: reading, numbering (a repeat), ended.
+        /// The numbering of apps without a number. To: reading, numbering (a repeat), ended.
         case numbering
-        /// The rows are locked and read. To: writing, numbering or reading (a repeat), ended.
+        /// The wait for the locked rows. To: writing, numbering or reading (a repeat), ended.
         case reading
-        /// The rows are written and committed. To: numbering or reading (a repeat), ended.
+        /// The wait for the commit of the written rows. To: numbering or reading (a repeat), ended.
         case writing
         case ended
     }
@@ -21,16 +21,16 @@ struct PostgresTransactionMachine {
         case outdated
         case unchanged
         case changed
-        /// The changes cannot be decided.
+        /// Rows from which the changes cannot be decided.
         case impossible(StoreFault)
     }
 
     enum Action: Hashable {
         /// Sends the statement that numbers the apps; `numbered` or `failed` follows.
         case number
-        /// Begins the transaction and reads; `found` or `failed` follows.
+        /// Begins the transaction and reads. `found` or `failed` follows.
         case read
-        /// Writes and commits; `committed` or `failed` follows.
+        /// Writes and commits. `committed` or `failed` follows.
         case write
         /// Rolls the transaction back. The next actions do not wait for the server's answer.
         case rollBack

@@ -28,8 +28,8 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Returns a reader for `loop`. It becomes ready once the file exists and has the schema version of this program.
-    /// Start the writer first, since it creates and migrates the file.
+    /// Returns a reader for `loop`. The reader becomes ready once the file exists and has the schema version of this
+    /// program. Start the writer first, since it creates and migrates the file.
     public func reader(on loop: EventLoop) -> RegistrationReader { SQLiteReader(reading, on: loop) }
 
     /// Returns a writer for `loop`. A writer that may change the file does not become ready while another process has

@@ -12,11 +12,12 @@ final class SQLiteThreadLink {
     private enum State {
         /// Before `start`. Next: `opening`, `waiting` or `closed`.
         case idle
-        /// Jobs wait for the file. Next: `open`, `waiting` or `closed`.
+        /// The opening of the file, for which jobs wait. Next: `open`, `waiting` or `closed`.
         case opening(Thread)
-        /// Jobs run. Errors of jobs and of their transactions do not close the file. Next: `closed`.
+        /// An open file on which jobs run. Errors of jobs and of their transactions do not close the file. Next:
+        /// `closed`.
         case open(Thread)
-        /// The last attempt to open the file failed. Next: `opening`, `waiting` or `closed`.
+        /// The wait after a failed attempt to open the file. Next: `opening`, `waiting` or `closed`.
         case waiting(TimerToken, StoreFault)
         case closed
     }

@@ -65,8 +65,8 @@ final class SharedSQLiteThread: Sendable {
 
     /// Forgets a thread that has ended because it could not open its file. The next `join` starts another thread.
     ///
-    /// The caller must not forget a thread that runs: the other users would never close its file, and the lock of a
-    /// writer would prevent the next thread from opening the file.
+    /// The caller must not forget a thread that runs. The other users would never close its file. The lock of a writer
+    /// would prevent the next thread from opening the file.
     func forget(_ thread: Thread) {
         precondition(thread.hasEnded, "cannot forget the thread of \(path): it runs")
         lock.withLock { if running?.thread === thread { running = nil } }

@@ -19,8 +19,8 @@ enum ImportColumn: String, CaseIterable, Sendable {
     /// Returns the columns of a header line.
     ///
     /// - Parameter hasDefaultTime: Whether `registered_at` has a default.
-    /// - Throws: ``ImportError``. It does not quote the header: the first line of a file without a header contains
-    ///   tokens and users.
+    /// - Throws: ``ImportError``. The error does not quote the header, because the first line of a file without a
+    ///   header contains tokens and users.
     static func columns(of header: [UInt8], hasDefaultTime: Bool) throws(ImportError) -> [ImportColumn] {
         let names: [String]
         do throws(CSVLine.Mistake) {

@@ -5,8 +5,8 @@ package import Registrations
 /// A parser that converts the lines of an import into commands and ends. The file is CSV with a header line, or JSON
 /// lines with the members of the `register` command. JSON lines of an export may also be ends.
 package struct ImportParser {
-    /// The format of a file. The first line that is not blank determines it: a line of JSON begins with `{`, and any
-    /// other line is the header of a CSV file.
+    /// The format of a file. The first line that is not blank determines the format. A line of JSON begins with `{`,
+    /// and any other line is the header of a CSV file.
     private enum Format {
         case undecided
         case jsonLines

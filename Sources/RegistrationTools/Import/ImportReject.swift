@@ -1,8 +1,8 @@
 import JSON
 import Registrations
 
-/// The number of a line that an import refuses, and the reason. It never quotes the line, which may contain a token and
-/// a user.
+/// The number of a line that an import refuses, and the reason. The reason never quotes the line, which may contain a
+/// token and a user.
 package struct ImportReject: Equatable, Sendable {
     package let line: Int
     /// A class of `CommandViolation`, or `store` if the store refuses the values.

@@ -14,8 +14,8 @@ package final class RegistrationImport {
         case complete
         /// The closure `isStopped` returned true.
         case stopped
-        /// The file is unreadable or has an invalid header, the checkpoint or the rejects cannot be read or written, or
-        /// the import cannot resume.
+        /// A file that is unreadable or has an invalid header, a checkpoint or rejects that cannot be read or written,
+        /// or an import that cannot resume.
         case failed(ImportError)
         case storeFailed(StoreFault)
     }

@@ -1,4 +1,5 @@
-/// The members that a command requires and allows. They depend on its word, its kind and whether it has a token.
+/// The members that a command requires and allows. The members depend on the word, the kind and the presence of a
+/// token.
 struct CommandForm {
     let required: [CommandMember]
     let optional: [CommandMember]

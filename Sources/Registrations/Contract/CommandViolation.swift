@@ -2,17 +2,17 @@
 public struct CommandViolation: Error, Sendable, Hashable {
     /// The class of a violation. The names are those of the classes of invalid requests.
     public enum Class: String, CaseIterable, Sendable, Hashable {
-        /// A property of the AMQP message is missing or invalid.
+        /// A missing or invalid property of the AMQP message.
         case property
-        /// The body is not JSON.
+        /// A body that is not JSON.
         case json
         /// The body violates the schema.
         case schema
         /// A value violates a limit that JSON Schema cannot express, or the store refuses it.
         case limit
-        /// The app or its environment is not configured.
+        /// An app or environment that is not configured.
         case app
-        /// The body is too large.
+        /// A body that is too large.
         case size
     }
 

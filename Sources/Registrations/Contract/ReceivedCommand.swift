@@ -12,10 +12,10 @@ public struct ReceivedCommand: Sendable, Hashable {
 
     /// The origin of a command. It determines the maximum age of the command.
     public enum Source: Sendable, Hashable {
-        /// The maximum age is `RegistrationRules.tombstoneMillisecondsMax`, because the store may have deleted an older
-        /// tombstone.
+        /// The queue. The maximum age is `RegistrationRules.tombstoneMillisecondsMax`, because the store may have
+        /// deleted an older tombstone.
         case queue
-        /// The age is unlimited.
+        /// An import, whose commands have no maximum age.
         case `import`
     }
 

@@ -4,7 +4,7 @@ public import Crypto
 public struct DataKeySummary: Sendable, Hashable {
     public var id: Int
     /// Eight hexadecimal digits of a hash. If two files have different keys with one id, the digits almost certainly
-    /// differ. They reveal nothing of the key.
+    /// differ. The digits reveal nothing of the key.
     public var fingerprint: String
     /// Whether the key encrypts. Otherwise, it only decrypts.
     public var isActive: Bool

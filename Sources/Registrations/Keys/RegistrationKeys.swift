@@ -9,9 +9,9 @@ import JSON
 /// {"index_key": "<32 bytes in Base64>", "active_key": 1, "data_keys": [{"id": 1, "key": "<32 bytes in Base64>"}]}
 /// ```
 ///
-/// The data key with the id `active_key` encrypts; the others only decrypt. Activate a new key only after all workers
-/// have it. Without `active_key`, the key with the highest id encrypts. The index key is permanent: with another one,
-/// lookups find no rows.
+/// The data key with the id `active_key` encrypts. The other data keys only decrypt. Activate a new key only after all
+/// workers have it. Without `active_key`, the key with the highest id encrypts. The index key is permanent: with
+/// another one, lookups find no rows.
 ///
 /// The optional member `newest_key` is the highest id that the file has ever had. A file has this member after the
 /// removal of that key, so that no new key gets the id.

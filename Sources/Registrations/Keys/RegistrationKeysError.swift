@@ -1,13 +1,13 @@
 /// An error about a key file. The message contains no part of a key.
 public struct RegistrationKeysError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
-        /// The file is missing, is not a regular file, or cannot be read.
+        /// A file that is missing, is not a regular file, or cannot be read.
         case unreadable
         /// The permissions of the file exceed 0640.
         case exposed
-        /// The content is not that of a valid key file.
+        /// A content that is not that of a valid key file.
         case malformed
-        /// A change of the keys is not possible.
+        /// A change of the keys that is not possible.
         case invalidEdit
     }
 

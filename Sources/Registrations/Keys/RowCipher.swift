@@ -19,9 +19,10 @@ public final class RowCipher {
     }
 
     public enum OpenError: Error, Sendable, Hashable {
-        /// The key file has no data key with this id.
+        /// The id of a data key that the key file lacks.
         case unknownKey(Int)
-        /// The data key did not encrypt this ciphertext for this row or event, or the plaintext is not an identity.
+        /// A ciphertext that the data key did not encrypt for this row or event, or a plaintext that is not an
+        /// identity.
         case notAuthentic
         /// OpenSSL failed.
         case failed

@@ -163,7 +163,7 @@ struct RegisterTransition {
         }
     }
 
-    /// Ends the oldest registrations of the user beyond the limit. They may include this one.
+    /// Ends the oldest registrations of the user beyond the limit. The ended registrations may include the new one.
     private func evict(from table: inout RegistrationTable, _ outcome: inout RegistrationRules.Outcome) {
         let excess = table.rowCount(ofUser: keys.user) - rules.devicesPerUserMax
         guard excess > 0 else { return }

@@ -25,7 +25,7 @@ public struct Registration: Sendable, Hashable {
     }
 
     public enum State: Sendable, Hashable {
-        /// Lookups find the row, unless it is suspended, expired or unreadable. To: `ended`.
+        /// A row that lookups find, unless it is suspended, expired or unreadable. To: `ended`.
         case live(Details)
         /// A tombstone. Registrations at or before `at` have no effect. To: `live`, by a newer registration.
         case ended(at: Int64)

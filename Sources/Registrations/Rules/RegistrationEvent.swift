@@ -9,12 +9,12 @@ public struct RegistrationEvent: Sendable, Hashable {
         case moved(newUser: String)
         /// The installation registered another token.
         case replaced
-        /// The user had more registrations in the app than the limit.
+        /// An end because the user had more registrations in the app than the limit.
         case evicted
         case expired
         /// The number of counted refusals reached ``RegistrationRules/suspicionsMax``.
         case suspended(APNSRefusal)
-        /// The user was erased.
+        /// An end by the erasure of the user.
         case erased
 
         /// The value of the member `event`.

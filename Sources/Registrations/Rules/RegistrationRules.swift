@@ -12,8 +12,8 @@
 ///
 /// A row contains only the newest registration. The order of arrival therefore matters in these cases:
 ///
-/// - A token changes its installation. Its row then no longer shows that the token was newer than another token of the
-///   first installation.
+/// - A token changes its installation. The row of the token then no longer shows that the token was newer than another
+///   token of the first installation.
 /// - Two users register a token with the same time, and one of the two registrations ends by a mark, by expiry, by a
 ///   newer token, or by a shared registration of the same user. The tombstone has no user to compare, so the end wins.
 /// - A user has more registrations than `devicesPerUserMax`. An end does not restore evicted rows.

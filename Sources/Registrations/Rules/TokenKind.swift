@@ -12,11 +12,11 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
     case fileprovider
     /// `startMonitoringLocationPushes`.
     case location
-    /// `PTChannelManager`; the token is ephemeral.
+    /// `PTChannelManager`. The token is ephemeral.
     case pushtotalk
     /// `WidgetPushHandler`.
     case widgets
-    /// `ControlPushHandler`; each control has its own token.
+    /// `ControlPushHandler`. Each control has its own token.
     case controls
     /// `Activity.pushToStartTokenUpdates`.
     case liveactivityStart = "liveactivity_start"

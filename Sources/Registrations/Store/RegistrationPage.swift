@@ -17,8 +17,8 @@ open class RegistrationPage {
         (self.filter, self.after, self.rowsMax) = (filter, after, rowsMax)
     }
 
-    /// Receives the registrations of the page. A page may have few registrations or none although others follow: it
-    /// omits rows of a newer version of Martlet, and a store bounds the rows that it searches at a time.
+    /// Receives the registrations of the page. A page may have few registrations or none although others follow. The
+    /// page omits rows of a newer version of Martlet, and a store bounds the rows that it searches at a time.
     ///
     /// - Parameter last: The key after which the next page begins; nil if no page follows.
     open func completed(_ registrations: [Registration], last: Registration.Key?) {

@@ -3,7 +3,7 @@
 /// Loop-bound: callers use the writer only on its loop. The writer calls receivers on the same loop.
 ///
 /// Each change is one transaction. The writer completes or fails the argument of each call once. After a failure, the
-/// transaction may nevertheless be committed; the caller may safely repeat the call.
+/// transaction may nevertheless be committed. The caller may safely repeat the call.
 open class RegistrationWriter {
     public init() {}
 

@@ -77,8 +77,8 @@ public final class RowCoder {
             deviceKey: row.deviceKey, state: state)
     }
 
-    /// Returns the row with its identity encrypted by the active data key; nil if that key already encrypts it, or if
-    /// the row is a tombstone or unreadable.
+    /// Returns the row with its identity encrypted by the active data key. Returns nil if that key already encrypts the
+    /// identity, or if the row is a tombstone or unreadable.
     ///
     /// - Throws: ``CryptoError`` if the identity cannot be encrypted.
     public func rekeyed(_ row: StoredRow) throws(CryptoError) -> StoredRow? {

@@ -9,17 +9,17 @@ public struct MissingDataKey: Error, Sendable, Hashable {
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The cause of a fault. Raw values appear in the codes of breakers, in metrics and in logs.
     public enum Code: String, CaseIterable, Sendable, Hashable {
-        /// The store cannot be reached, does not respond in time, is a standby, is locked, or reports an error of no
+        /// A store that cannot be reached, does not respond in time, is a standby, is locked, or reports an error of no
         /// other code.
         case unreachable
-        /// The store refuses the login or lacks disk, memory or connections, or the library or configuration is not
-        /// usable.
+        /// A store that refuses the login or lacks disk, memory or connections, or a library or configuration that is
+        /// not usable.
         case refused
-        /// A table, column or privilege is missing, the version of the schema is unsuitable, or the file is damaged.
+        /// A missing table, column or privilege, an unsuitable version of the schema, or a damaged file.
         case schema
-        /// The values of a command are faulty. A repeat fails, too.
+        /// Faulty values of a command. A repeat fails, too.
         case data
-        /// The key file lacks the data key of a row or event. With the key, the work succeeds.
+        /// A row or event whose data key the key file lacks. With the key, the work succeeds.
         case keys
     }
 

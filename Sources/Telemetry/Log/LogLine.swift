@@ -3,7 +3,7 @@ import Text
 
 /// One log line, built as JSON.
 struct LogLine {
-    /// Maximum bytes of one value; a longer value is cut and ends in `…`.
+    /// Maximum bytes of one value. A longer value is cut and ends in `…`.
     static let valueBytesMax = 4096
 
     private(set) var bytes: [UInt8] = []

@@ -36,7 +36,7 @@ public struct ScriptedBrokerBehavior: Sendable {
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
     /// The authenticated user name, for example from a certificate or a token; nil for the login name.
     public var knownUser: String?
-    /// The offered authentication mechanisms. PLAIN checks `credentials`; the others accept only an empty response.
+    /// The offered authentication mechanisms. PLAIN checks `credentials`. The others accept only an empty response.
     public var mechanisms = "PLAIN AMQPLAIN"
     public var virtualHost = "/"
     /// The product and version in the server properties.

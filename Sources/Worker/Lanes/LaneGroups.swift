@@ -47,7 +47,7 @@ final class LaneGroups: @unchecked Sendable {
         let group = isFirst ? inForce : LaneGroup(generation, log: environment.log)
         if !isFirst { coming = group }
         do {
-            // Replace the keys only after the topology check: if a key replaces another key with the same ID, the lanes
+            // Replace the keys only after the topology check. If a key replaces another key with the same ID, the lanes
             // in force also get tokens of the new key.
             try tokens.replace(keys, loop.now, random: loop.nextRandom)
             renewTokens()

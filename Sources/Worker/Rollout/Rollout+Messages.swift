@@ -84,7 +84,7 @@ enum StopSignal: Sendable {
 
 /// The reason why a generation is not put in force.
 enum Obstacle: Error, Sendable, Hashable {
-    /// An obstacle outside the configuration; the rollout retries.
+    /// An obstacle outside the configuration. The rollout retries.
     case temporary(String)
     case permanent(String)
     /// Lanes that were not ready in time, with the number of their generation.

@@ -104,7 +104,7 @@ struct WorkerLog {
 
 /// Configuration changes.
 extension WorkerLog {
-    /// Counts a change when it is put in force; the log line may follow later.
+    /// Counts a change when it is put in force. The log line may follow later.
     func changed() { changes.taken.add() }
 
     func announce(_ group: LaneGroup, unixSeconds: Int64) {

@@ -139,7 +139,7 @@ final class FanoutHarness {
 
     /// Publishes a request with `id(number)` as its message-id.
     ///
-    /// - Parameter userID: The AMQP user of the publisher; workers are `guest`.
+    /// - Parameter userID: The AMQP user of the publisher. Workers are `guest`.
     func publish(
         _ body: String, _ number: Int, headers: FieldTable = FieldTable(), expiration: String? = nil,
         key: String = "-", userID: String? = nil, deliveryCount: Int = 0

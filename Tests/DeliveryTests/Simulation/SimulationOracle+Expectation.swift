@@ -1,8 +1,8 @@
 extension SimulationOracle {
     /// The permitted outcomes of a request.
     struct Expectation {
-        /// The minimum number of failed deliveries after which a worker may give up a request without a push: three
-        /// before the quarantine, and two in the quarantine.
+        /// The minimum number of failed deliveries after which a worker may give up a request without a push. Three of
+        /// these deliveries fail before the quarantine, and two in the quarantine.
         static let lossesMin = 5
 
         let outcomes: Set<String>

@@ -105,8 +105,8 @@ struct SimulationOracle {
         }
     }
 
-    /// Checks that there are no more different results than deliveries, and that at most one result is marked neither
-    /// as a duplicate nor as a possible duplicate.
+    /// Checks that there are no more different results than deliveries. Checks that at most one result is marked
+    /// neither as a duplicate nor as a possible duplicate.
     private func checkRepeats(_ results: [ReadResult], _ publish: SimulationReport.Publish) -> [String] {
         let different = Set(results)
         let deliveries = publish.arrivals + publish.requeues

@@ -30,7 +30,7 @@ extension BrokerFaultTests {
             try await broker.start()
             try await worker.waitForLog("ready")
 
-            // Results may arrive again with the same message ID: the worker repeats results whose confirms were lost,
+            // Results may arrive again with the same message ID. The worker repeats results whose confirms were lost,
             // and the broker redelivers unacknowledged results to this test.
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)
             // This request is queued behind all repeated messages.

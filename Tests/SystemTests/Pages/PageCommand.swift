@@ -74,8 +74,8 @@ struct PageCommand {
         return mayOmit || rest.isEmpty
     }
 
-    /// Returns the nonempty lines of an output, in which the values that differ between two runs are replaced, such as
-    /// IDs, ages, numbers, hosts, files, and the prefix of the topology.
+    /// Returns the nonempty lines of an output. Values that differ between two runs are replaced, such as IDs, ages,
+    /// numbers, hosts, files, and the prefix of the topology.
     static func shape(_ output: [String]) -> [String] {
         output.filter { !$0.isEmpty }.map { line in
             line.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")

@@ -52,8 +52,8 @@ struct FanoutMessages {
         return children.count >= deviceCount && reportedDevices[request.id]?.contains(deviceCount) == true
     }
 
-    /// Checks that results, reports and pushes agree: each device got the push of its request, and a push that was
-    /// repeated has a result that is marked as a possible duplicate.
+    /// Checks that results, reports and pushes agree. Each device got the push of its request. A push that was repeated
+    /// has a result that is marked as a possible duplicate.
     ///
     /// - Parameters:
     ///   - record: The pushes that the simulator has recorded.

@@ -43,7 +43,7 @@ struct DeadLetterTask: Sendable {
     ///
     /// - Parameters:
     ///   - scanQueue: reads the scan of one queue.
-    ///   - completion: prints the result after all messages are requeued; receives the exit code of the scans. Not
+    ///   - completion: prints the result after all messages are requeued. Receives the exit code of the scans. Not
     ///     called if a queue cannot be queried or opened.
     func scanAll(
         on loop: EpollLoop, _ scanQueue: (DeadLetterScan) async -> Void,
@@ -157,7 +157,7 @@ struct DeadLetterTask: Sendable {
         return nil
     }
 
-    /// Returns the exit code of a scan. Prints an error line if the scan failed; a signal causes no line.
+    /// Returns the exit code of a scan. Prints an error line if the scan failed. A signal causes no line.
     func end(of scan: DeadLetterScan) -> ExitCode {
         func line(_ text: String) { Terminal.error.line("martlet: \(scan.queue): \(text)".printable) }
         switch scan.end {

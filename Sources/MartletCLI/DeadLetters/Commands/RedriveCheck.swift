@@ -6,8 +6,8 @@ import Delivery
 import JSON
 import Registrations
 
-/// A check that finds the mistake for which the worker of the target queue would refuse a redriven dead letter: a
-/// request, or a registration command.
+/// A check that finds the mistake for which the worker of the target queue would refuse a redriven dead letter. The
+/// dead letter is a request or a registration command.
 struct RedriveCheck {
     private let target: RedriveTarget
     private let requests: RequestCheck

@@ -2,9 +2,9 @@ import Glibc
 import Text
 
 extension DoctorCheck {
-    /// The check that other users of the machine can neither read a worker's secrets nor change the configuration
-    /// file and the files that it names, except payload schemas. The permissions of groups are not checked. The check
-    /// `keys` covers the modes of APNs keys.
+    /// The check that other users of the machine can neither read a worker's secrets nor change its files. These are
+    /// the configuration file and the files that it names, except payload schemas. The permissions of groups are not
+    /// checked. The check `keys` covers the modes of APNs keys.
     static let files = DoctorCheck(name: "files", secondsMax: 5) { context, _, _ in
         let user = geteuid()
         var warnings = context.files.flatMap { file -> [DoctorLine] in

@@ -6,7 +6,7 @@ final class ReplyWait: ConsumerHandler {
     enum Answer: Equatable {
         /// The body of the reply.
         case reply([UInt8])
-        /// The channel was lost, and the reply with it.
+        /// The loss of the channel, and of the reply with the channel.
         case lost
         case timedOut
     }

@@ -142,8 +142,8 @@ struct RegistrationOracle {
         }
     }
 
-    /// Checks that no device received a push after its end, or twice without a mark, and that no worker repeated a push
-    /// whose answer it had.
+    /// Checks that no device received a push after its end, or twice without a mark. Checks that no worker repeated a
+    /// push whose answer it had.
     private func pushes(_ number: Int, _ read: RequestOutcome) -> [String] {
         let request = record.requests[number]
         var violations: [String] = []

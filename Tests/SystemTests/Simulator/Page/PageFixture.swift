@@ -88,7 +88,7 @@ struct PageFixture {
         #expect(try await simulator.process.terminate().status == .exited(0))
     }
 
-    /// Writes a screenshot to the folder that MARTLET_PICTURES names; does nothing if the variable is not set.
+    /// Writes a screenshot to the folder that MARTLET_PICTURES names. Does nothing if the variable is not set.
     func writePicture(_ name: String) async throws {
         guard let folder = getenv("MARTLET_PICTURES").map({ String(cString: $0) }) else { return }
         let arrived = "Promise.all(document.getAnimations().map((animation) => animation.finished)).then(() => true)"
