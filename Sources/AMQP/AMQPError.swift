@@ -129,8 +129,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                // A retry can succeed: the next channel has no late acknowledgment, and later messages carry no user
-                // ID.
+                // A retry can succeed, because the next channel has no late acknowledgment, and later messages carry no
+                // user ID.
                 (.preconditionFailed, detail == .lateAcknowledgment || detail == .refusedUserID)
             case 530: (.notFound, false)
             default: (.refused, true)

@@ -19,7 +19,7 @@ public final class AES256GCM {
         case malformed
         /// A sealed message that was changed, or associated data or a key other than those of the sealing.
         case notAuthentic
-        /// OpenSSL failed.
+        /// A failure of OpenSSL.
         case failed
     }
 

@@ -18,7 +18,7 @@ final class HTTPTransfer {
         guard headerBytes <= limits.headerBytesMax else { return refuse() }
         let text = String(decoding: line, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
-            // Discard the fields of an interim response.
+            // The earlier fields belong to an interim response.
             headers = []
             isHeadComplete = false
         } else if text == "\r\n" || text == "\n" {

@@ -1,6 +1,6 @@
 /// A parsed text with its own memory. Workers parse notification requests with a `JSONParser`, which reuses its memory.
 public final class JSONDocument: @unchecked Sendable {
-    // Sendable: the tape is filled before the initializer returns and does not change afterward.
+    // `Sendable`: the tape is filled before the initializer returns and does not change afterward.
     private let tape: JSONTape
 
     private init(tape: JSONTape) {

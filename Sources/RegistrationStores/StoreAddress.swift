@@ -27,7 +27,7 @@ public enum StoreAddress: Sendable, Hashable {
     public init(_ text: String) throws(Invalid) {
         if text.hasPrefix(Self.sqliteScheme) {
             let path = String(text.dropFirst(Self.sqliteScheme.count))
-            // Excludes SQLite's own URIs and its names of databases in memory.
+            // SQLite has its own URIs, and names for databases in memory.
             guard path.hasPrefix("/"), !path.hasPrefix("//"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
                 throw Invalid(
                     description: "the store must be sqlite: followed by the absolute path of a file, such as "

@@ -14,7 +14,7 @@ final class SQLiteConnection {
         var handle: OpaquePointer?
         // SQLite gives a special meaning to names such as ":memory:", but not to paths that name a folder.
         let name = path.hasPrefix("/") ? path : "./" + path
-        // The connection needs no lock of its own: one thread uses it.
+        // The connection needs no lock of its own, because one thread uses it.
         let result = martlet_sqlite_open(name, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
         guard result == SQLITE_OK, let handle else {
             let systemError = handle.map { martlet_sqlite_system_errno($0) } ?? 0

@@ -10,7 +10,7 @@ extension SQLiteError {
     ///   - path: The path of the file.
     init(result: Int32, systemError: Int32, path: String) {
         let (code, reason) = Self.meaning(of: result & 0xff, systemError)
-        // Errors of data name no path: they may occur in large numbers, and each text would take memory.
+        // Errors of data name no path, because they may occur in large numbers, and each text would take memory.
         let message = code == .constraint || code == .value ? reason : "cannot use \(path): \(reason)"
         self.init(code, message, extendedCode: result)
     }

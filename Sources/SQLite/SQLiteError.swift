@@ -30,7 +30,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case busy
         /// Exhausted memory.
         case memory
-        /// A statement violates a constraint of a table.
+        /// A statement that violates a constraint of a table.
         case constraint
         /// A value that is too large or malformed, or a column that does not hold the requested type.
         case value
@@ -38,7 +38,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case statement
         /// A row that the job cannot decrypt, because the data key is missing.
         case missingKey = "missing-key"
-        /// `SQLiteThread.close` interrupted a statement.
+        /// A statement that `SQLiteThread.close` interrupted.
         case interrupted
         /// A job beyond the limit of a thread's queue.
         case queueFull = "queue-full"

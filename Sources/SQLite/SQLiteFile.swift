@@ -8,7 +8,8 @@ import Glibc
 /// output. Close the file before its last reference is released.
 public final class SQLiteFile {
     public enum Access: Sendable {
-        /// Creates the file if it is missing, and migrates it. One process at a time has this access.
+        /// Access for reading and writing. Creates the file if it is missing, and migrates it. One process at a time
+        /// has this access.
         case readWrite
         /// Access for reading only. The file must exist and have the version of the schema.
         case readOnly

@@ -83,7 +83,7 @@ public final class SQLiteThread<Statements>: Sendable {
         while queue.take(&batch) {
             file.run(batch, statements) { queue.mustStop }
             Self.handBack(batch)
-            // Releases the jobs, whose results may be large, before a wait that may be long.
+            // Release the jobs, whose results may be large, before a wait that may be long.
             batch.removeAll(keepingCapacity: true)
         }
         file.close()

@@ -37,7 +37,7 @@ struct SQLiteWriterLock: ~Copyable {
     }
 
     deinit {
-        // Unlocks explicitly: between fork and exec, a child that another thread starts has the descriptor and would
+        // Unlock explicitly. Between fork and exec, a child that another thread starts has the descriptor and would
         // keep the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)

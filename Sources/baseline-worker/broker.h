@@ -1,4 +1,4 @@
-/* A connection to the broker. librabbitmq only logs in; this code reads and writes the AMQP 0-9-1 frames itself. */
+/* A connection to the broker. librabbitmq only logs in. This code reads and writes the AMQP 0-9-1 frames itself. */
 #ifndef BROKER_H
 #define BROKER_H
 

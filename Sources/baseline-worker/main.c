@@ -1,13 +1,14 @@
 /* baseline-worker: a minimal worker that benchmarks compare Martlet with. It uses the same libraries. It consumes
- * requests, pushes each over TLS and HTTP/2, publishes the result with a publisher confirm, and then acknowledges it.
+ * requests, pushes each over TLS and HTTP/2, publishes the result with a publisher confirm, and then acknowledges the
+ * request.
  *
  * Usage: baseline-worker MESSAGES --apns PORT --authority FILE --authorization-file FILE
  *                     [--prefetch COUNT] [--port PORT] [--in QUEUE] [--exchange NAME] [--push-type alert|voip]
  *
- * It has one thread and one connection to each peer, and writes once per iteration to each. It does not parse JSON: it
- * searches for the keys of members, and expects the payload as the last member. It validates nothing and retries nothing.
- * Any error ends the program. Results go to the exchange of a worker, with the app in the routing key, so the broker does
- * the same work as for a worker.
+ * It has one thread and one connection to each peer, and writes once per iteration to each. It does not parse JSON. It
+ * searches for the keys of members, and expects the payload as the last member. It validates nothing and retries
+ * nothing. Any error ends the program. Results go to the exchange of a worker, with the app in the routing key. The
+ * broker therefore does the same work as for a worker.
  *
  * The program exits after MESSAGES requests, and prints rate, CPU time and memory.
  */

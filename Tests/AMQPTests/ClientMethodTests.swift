@@ -181,8 +181,8 @@ import Testing
             return Self.frame { $0.write(.queueDeclare("q", isPassive: false, arguments: arguments), channel: 5) }
                 .isWritten
         }
-        // Subtract the frame overhead, the class and method IDs, the ticket, the name, the flags, and the table up to
-        // its text.
+        // The frame also contains its overhead, the class and method IDs, the ticket, the name, the flags, and the
+        // table up to its text.
         #expect(fitting.last == Int(Handshake.frameBytesMin) - Frame.overheadBytes - 4 - 2 - 2 - 1 - 4 - 2 - 1 - 4)
         #expect(fitting == Array(3900...(fitting.last ?? 0)))
     }

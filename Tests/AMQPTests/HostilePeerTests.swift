@@ -166,8 +166,7 @@ import Testing
         }
     }
 
-    // RabbitMQ's management API behaves like this: it waits for the rest of a request, and then closes the
-    // connection.
+    // RabbitMQ's management API waits for the rest of a request, and then closes the connection.
     @Test func aPortThatClosesWithoutAnAnswerIsToBeChecked() {
         AMQPHarness.play { harness in
             let endpoint = Endpoint(host: "broker", port: 15672)

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    // Reserved fields of AMQP 0-9-1 are zero. One of them is the weight in the second frame, the content header:
+    // Reserved fields of AMQP 0-9-1 are zero. One of them is the weight in the second frame, the content header.
     // RabbitMQ accepts no other value.
     @Test func aMessageIsThreeFrames() throws {
         var writer = FrameWriter(outputBytesMax: 1000)

@@ -19,7 +19,7 @@ import Testing
         #expect(Self.relay(seed: 8, acknowledgesFirst: false).history != histories[0])
     }
 
-    // The test of the relay detects losses: with acknowledgments before the confirms, messages are lost.
+    // The test of the relay detects losses. With acknowledgments before the confirms, messages are lost.
     @Test func earlyAcknowledgmentsLoseMessages() {
         let lost = (UInt64(1)...10).map { Self.relay(seed: $0, acknowledgesFirst: true).lost }
         #expect(lost.contains { $0 > 0 })

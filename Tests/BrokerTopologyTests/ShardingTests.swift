@@ -87,7 +87,7 @@ import Testing
         #expect(after.shardings[0].isDone(before.shardings[0].bindings) == (numbers.before == numbers.after))
     }
 
-    // Starts from each state that an interrupted declaration leaves.
+    // An interrupted declaration can leave each of these states.
     @Test func interruptedStepsCanBeRepeated() {
         for (from, to) in [(1, 3), (3, 1)] {
             let steps = Self.topology(to).shardings[0].steps

@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    // RabbitMQ applies one policy to a queue: another policy without a limit leaves the broker's default of 20.
+    // RabbitMQ applies one policy to a queue. Another policy without a limit leaves the broker's default of 20.
     @Test func anotherPolicyWithoutALimitLeavesTheBrokersDefault() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.queues["push.dead"]?.policy = ["max-length": "5"]

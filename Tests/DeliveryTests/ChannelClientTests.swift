@@ -89,7 +89,7 @@ import Testing
                 }
                 isCut = true
                 if !isMade {
-                    // Simulates a lost create request: disabling broadcasts deletes all channels of the app.
+                    // Disabling broadcasts deletes all channels of the app, as if the create request had been lost.
                     for allows in [false, true] {
                         apns.state.addApp(
                             bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: allows)

@@ -68,7 +68,7 @@ import Testing
                 DeliveryTap(
                     inner,
                     before: { delivery in
-                        // Simulates a first delivery in another lane.
+                        // The memory behaves as if another lane had the first delivery.
                         let key = duplicates.key(id: id, of: delivery.content)
                         _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
                     })

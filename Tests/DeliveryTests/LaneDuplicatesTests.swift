@@ -41,7 +41,8 @@ import Testing
         #expect(fixture.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
     }
 
-    // Simulates a first delivery in another lane. It ends in the iteration in which this lane receives the duplicate.
+    // The memory behaves as if another lane had the first delivery. This delivery ends in the iteration in which this
+    // lane receives the duplicate.
     @Test func aDuplicateWhoseFirstEndsInTheSameIterationIsNotPushed() throws {
         let fixture = try LaneAPNSHarness()
         try #require(fixture.harness.run { fixture.harness.isReady })

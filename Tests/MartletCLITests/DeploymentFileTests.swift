@@ -113,7 +113,7 @@ import YAML
             changeStore: { _, _ in })
         #expect(Set(routes.views.map(\.path)).isSuperset(of: ["/metrics", "/livez", "/status"]))
         let container = try Self.container().value
-        // Probes use the control socket: clients of the admin port could delay an HTTP probe.
+        // Probes use the control socket, because clients of the admin port could delay an HTTP probe.
         for (probe, options) in [
             ("startupProbe", StatusCommand.Options(checksLiveness: true)),
             ("livenessProbe", StatusCommand.Options(checksLiveness: true)),

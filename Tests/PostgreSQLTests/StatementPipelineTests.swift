@@ -173,7 +173,7 @@ import Testing
         #expect(script.sent() == ["begin", "execute:a"])
         #expect(script.succeed() == "complete begin")
         #expect(script.succeed() == "complete execute:a")
-        // The transaction stays open: its caller chooses the next statement from the rows.
+        // The transaction stays open, because its caller chooses the next statement from the rows.
         #expect(script.sent() == [])
         #expect(!script.pipeline.isDrained)
         try script.add("b", in: transaction)

@@ -90,7 +90,7 @@ import Testing
             second.reader.start { reader.changed($0) }
             second.writer.start { writer.changed($0) }
             try await loop.wait { reader.hasReported && writer.hasReported }
-            // Longer than the delay before a link opens the file again.
+            // The pause is longer than the delay before a link opens the file again.
             await loop.sleep(for: .seconds(1))
             let lookup = await #expect(throws: StoreFault.self) { try await second.lookUp([Self.query]) }
             let change = await #expect(throws: StoreFault.self) {
@@ -116,7 +116,8 @@ import Testing
             let earlier = try fixture.open(.sample(), on: loop)
             try await earlier.start()
             await earlier.close()
-            // Simulates an operator's tool, which does not hold the lock of the writer.
+            // Without its lock file, this connection resembles an operator's tool, which does not hold the lock of the
+            // writer.
             let tool = try SQLiteFile.open(fixture.path, .readWrite, schema: SQLiteFixture.schema)
             try #require(unlink(SQLiteFile.lockPath(of: fixture.path)) == 0)
             try tool.execute("BEGIN IMMEDIATE")

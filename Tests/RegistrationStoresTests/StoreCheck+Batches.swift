@@ -21,7 +21,7 @@ extension StoreCheck {
         var mix = CommandMix(seed: 47)
         comparison.model.devicesPerUserMax = 3
         for number in 1...300 {
-            // 75 days in total: longer than tombstones are kept.
+            // The total of 75 days is longer than tombstones are kept.
             let age = Int64(number) * CommandMix.day / 4
             comparison.model.now = RegistrationModel.start + 10 * CommandMix.day + age
             // Every second batch is small, so that it concerns few of the rows.
@@ -130,7 +130,7 @@ extension StoreCheck {
         let ids = comparison.handedOut.values.sorted { EventContent($0) < EventContent($1) }.map(\.id)
         #expect(ids.count == 2)
         try await comparison.client.delete([ids[0]])
-        // An id without an event is not an error: another process may have deleted the event.
+        // An id without an event is not an error, because another process may have deleted the event.
         try await comparison.client.delete([ids[0]])
         try await comparison.client.delete([])
         comparison.model.now += Maintenance.eventAgeMillisecondsMin

@@ -7,7 +7,8 @@ simulation_build() { # PACKAGE SCRATCH LABEL [TARGET]
     swift build --package-path "$1" --scratch-path "$2" -c release --build-tests -Xswiftc -enable-testing
 }
 
-# Runs COUNT seeds, one after the other; the output names each seed that fails. Replaces the calling shell.
+# Runs COUNT seeds, one after the other. The output names each seed that fails. Replaces the calling
+# shell.
 simulation_run() { # SCRATCH FIRST COUNT
   local runner
   runner=("$1"/release/*PackageTests.xctest)

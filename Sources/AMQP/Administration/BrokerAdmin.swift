@@ -123,7 +123,7 @@ public final class BrokerAdmin: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // Break a reference cycle: the handler usually retains the owner of this object.
+        // The handler usually retains the owner of this object, which would be a reference cycle.
         if status == .closed { handler = nil }
     }
 }

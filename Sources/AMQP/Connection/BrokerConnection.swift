@@ -154,7 +154,7 @@ public final class BrokerConnection {
         for channel in channels { channel?.connectionReleased() }
         channels = []
         report()
-        // Break a reference cycle: the handler usually retains the owner of this connection.
+        // The handler usually retains the owner of this connection, which would be a reference cycle.
         handler = nil
         closeWaiters.resume(returning: ())
     }

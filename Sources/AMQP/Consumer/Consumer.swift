@@ -186,7 +186,7 @@ public final class Consumer: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // Break a reference cycle: the handler usually retains the owner of this consumer.
+        // The handler usually retains the owner of this consumer, which would be a reference cycle.
         if status == .closed { handler = nil }
     }
 }

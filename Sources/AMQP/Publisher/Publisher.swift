@@ -306,7 +306,7 @@ public final class Publisher: ChannelHandler {
         }
         notifyReceivers()
         handler?.statusChanged(status)
-        // Break a reference cycle: the handler usually retains the owner of this publisher.
+        // The handler usually retains the owner of this publisher, which would be a reference cycle.
         if status == .closed { (handler, replyHandler) = (nil, nil) }
     }
 }

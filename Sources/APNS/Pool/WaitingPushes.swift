@@ -9,7 +9,7 @@ struct WaitingPushes {
 
     private var slots: [Push?] = []
     private var freeSlots: [Int] = []
-    // Each list serves as a queue of slots: all its deadlines are equal, and a list keeps the insertion order of
+    // Each list serves as a queue of slots. All deadlines of a list are equal, and a list keeps the insertion order of
     // equal deadlines.
     private var shared = [DeadlineList](repeating: DeadlineList(), count: prioritiesMax)
     private var fresh = DeadlineList()

@@ -23,7 +23,7 @@ struct ConnectionRateLimit {
     /// Returns whether to accept a connection from this address. Forgets the address if its refusal is over.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
         guard let refusal = clients[address]?.refusal else { return true }
-        // A refusal that begins in the future does not apply either: the clock was set back.
+        // A refusal that begins in the future does not apply either, because the clock was set back.
         guard !refusal.contains(now) else { return false }
         clients[address] = nil
         return true

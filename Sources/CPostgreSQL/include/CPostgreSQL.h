@@ -1,7 +1,7 @@
 #ifndef MARTLET_CPOSTGRESQL_H
 #define MARTLET_CPOSTGRESQL_H
 
-// Use only the types and constants of libpq-fe.h. No target links libpq: call it through the functions below.
+// Use only the types and constants of libpq-fe.h. No target links libpq. Call it through the functions below.
 #include <postgresql/libpq-fe.h>
 
 // Loads libpq and disables its initialization of OpenSSL, since OpenSSL initializes itself. Returns NULL, or an error

@@ -1,7 +1,7 @@
 #ifndef MARTLET_CSQLITE_H
 #define MARTLET_CSQLITE_H
 
-// Use only the types and constants of sqlite3.h. No target links libsqlite3: call it through the functions below.
+// Use only the types and constants of sqlite3.h. No target links libsqlite3. Call it through the functions below.
 #include <sqlite3.h>
 
 // Loads libsqlite3. Returns NULL, or an error message. Call this function once. After an error, call no other function.

@@ -12,7 +12,7 @@ package enum FileWriter {
             if written > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
             } else if written < 0, errno == EAGAIN {
-                // Wait until the descriptor is writable: another process may have made a shared terminal
+                // Wait until the descriptor is writable, because another process may have made a shared terminal
                 // non-blocking.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)

@@ -52,7 +52,7 @@ extension ConfigurationReader {
             complain(value, error.message)
             return nil
         }
-        // Records the version of the file, so that a worker detects a change. RegistrationKeys reports a read error.
+        // Record the version of the file, so that a worker detects a change. RegistrationKeys reports a read error.
         _ = try? resolver.readFile(path)
         do throws(RegistrationKeysError) {
             return (try RegistrationKeys(path: path), path)

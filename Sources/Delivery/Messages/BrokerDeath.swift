@@ -32,7 +32,7 @@ package struct BrokerDeath {
     private static func deathBefore(_ last: FieldTable, _ others: ArraySlice<FieldTable>) -> FieldTable? {
         guard let exchange = last["exchange"]?.stringValue, exchange.hasSuffix(TopologyNames.brokerDeadLettersSuffix)
         else { return nil }
-        // Accept any prefix: only dead letters of the broker reach the queue of expired requests.
+        // Accept any prefix, because only dead letters of the broker reach the queue of expired requests.
         let names = TopologyNames(prefix: String(exchange.dropLast(TopologyNames.brokerDeadLettersSuffix.count)))
         guard last["queue"]?.stringValue == names.expiredQueue else { return nil }
         // The end of a wait is also an expiry, but it did not end the request.

@@ -18,7 +18,7 @@ extension RouteMonitor {
         case .cannotConnect(let error, _, let since) where isLasting(error, since):
             let endpoint = dispatcher.breakers.endpoint(ofPool: pool)
             dispatcher.breakers.cannotConnect(pool, isAlone: isConnected(to: endpoint), HoldReason(error), now)
-            // Probe even if answers opened the breaker before: no other event would open a connection.
+            // Probe even if answers opened the breaker before, because no other event would open a connection.
             dispatcher.pools[pool].probe()
         case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
             // Ignore the event while the credential works on another connection.

@@ -209,8 +209,8 @@ struct BreakerSet {
     /// Opens the breaker of an endpoint to which no connection can be opened, or of the credential if only its
     /// connections fail. Attempts to connect probe the breaker.
     mutating func cannotConnect(_ pool: Int, isAlone: Bool, _ cause: HoldReason, _ now: MonotonicTime) {
-        // Keep the breaker of a refused credential: a connection would close it, but the credential would be refused
-        // again.
+        // Keep the breaker of a refused credential. A connection would close the breaker, but the credential would be
+        // refused again.
         guard !isAlone || credentials[pool].opening?.probing != .byMessage else { return }
         open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
     }

@@ -17,8 +17,8 @@ public struct SchemaOptions: Sendable {
 /// A JSON Schema and the schemas that it refers to, compiled to a flat program. Immutable after compilation: every
 /// thread may create validators for it.
 public final class CompiledSchema: @unchecked Sendable {
-    // Sendable: the initializer fills all tables, and the tables do not change afterward. PCRE2 allows several threads
-    // to use a compiled pattern.
+    // `Sendable`: the initializer fills all tables, and the tables do not change afterward. PCRE2 allows several
+    // threads to use a compiled pattern.
     let documents: [JSONDocument]
     /// The URI of each document; empty for a document without a URI.
     let documentURIs: [String]

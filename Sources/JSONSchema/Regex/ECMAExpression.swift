@@ -106,7 +106,7 @@ struct ECMAExpression {
                     write("(?<!")
                     canRepeat = false
                 } else {
-                    // Omit the name and refer to groups by number: PCRE2 does not allow all names of ECMA-262.
+                    // Omit the name and refer to groups by number, because PCRE2 does not allow all names of ECMA-262.
                     _ = try reader.groupName()
                     write("(", .open)
                 }

@@ -81,7 +81,7 @@ extension SchemaValidator {
     /// Removes the marks and bindings of a frame that do not apply to the frame below.
     private func leave(_ frame: EvaluationFrame) {
         scope.leave(depth: depth - 1)
-        // Keep the marks after a reported violation: without the marks, evaluated members would be reported too.
+        // Keep the marks after a reported violation. Without the marks, evaluated members would be reported too.
         if !frame.keepsMarks || frame.isSpeculative && !frame.isValid { evaluated.remove(from: frame.firstMark) }
     }
 

@@ -78,7 +78,7 @@ extension SchemaValidator {
     /// The reason why no alternative holds, or why more than one holds.
     private enum Reason {
         case none
-        /// At least one alternative holds.
+        /// A value for which at least one alternative holds.
         case holds
         /// The violations of the alternative that is meant.
         case meant([FoundViolations.Violation])

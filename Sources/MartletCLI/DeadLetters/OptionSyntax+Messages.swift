@@ -25,7 +25,7 @@ extension OptionSyntax {
 }
 
 extension [OptionSyntax] {
-    /// Options of the commands that publish messages again.
+    /// Returns the options of the commands that publish messages again.
     ///
     /// - Parameter all: the help of `--all`.
     static func resending(_ all: String) -> [OptionSyntax] {

@@ -217,7 +217,7 @@ public final class PostgresConnection {
     }
 
     private func release() {
-        // Breaks the reference cycle with a handler that retains this connection.
+        // The handler may retain this connection, which would be a reference cycle.
         handler = nil
         closeWaiters.resume(returning: ())
     }

@@ -13,14 +13,15 @@ struct PostgresConnectionMachine {
         /// An attempt of libpq to connect to one address. To: connecting (next address or host), resolving (next host),
         /// preparing, waiting, closed.
         case connecting(ConnectionTarget, ConnectionRound)
-        /// The preparation of the session: its parameters and prepared statements. To: ready, connecting, resolving,
-        /// waiting, closed.
+        /// The preparation of the session, which sets its parameters and prepares the statements. To: ready,
+        /// connecting, resolving, waiting, closed.
         case preparing(ConnectionTarget, ConnectionRound)
-        /// `isPreparing` is true while the session prepares its statements again. To: waiting, closing.
+        /// A ready session. `isPreparing` is true while the session prepares its statements again. To: waiting,
+        /// closing.
         case ready(ConnectionTarget, isPreparing: Bool)
         /// The delay after a failed round, or after the loss of the connection. To: resolving, connecting, closed.
         case waiting(PostgresError)
-        /// `close` was called. Statements or transactions may remain. To: closed.
+        /// A connection after `close`. Statements or transactions may remain. To: closed.
         case closing
         case closed
     }
@@ -40,11 +41,11 @@ struct PostgresConnectionMachine {
         case connected
         /// The end of the preparation of all statements.
         case prepared(acceptsWrites: Bool)
-        /// A statement failed because its plan is outdated.
+        /// The failure of a statement because its plan is outdated.
         case planOutdated
-        /// The session, or the attempt to open it, failed. The session sends no later event.
+        /// The failure of the session, or of the attempt to open the session. The session sends no later event.
         case failed(PostgresError)
-        /// The timer of `arm` fired.
+        /// The end of the timer of `arm`.
         case timerFired
         case close(deadlineSeconds: Int)
         /// A connection without statements in flight, waiting statements and open transactions.

@@ -18,7 +18,7 @@ final class PostgresHandle {
         case failed(PostgresError)
         case end
         case sync
-        /// The connection ended, or libpq returned an unexpected status.
+        /// A connection that ended, or on which libpq returned an unexpected status.
         case broken
     }
 

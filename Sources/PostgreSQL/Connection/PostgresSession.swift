@@ -207,7 +207,7 @@ final class PostgresSession: ByteStreamHandler {
 
     private func answersDue() {
         guard !isEnded else { return }
-        // The time of the iteration: its events, which may include a response, arrived before that time.
+        // Use the time of the iteration. Its events, which may include a response, arrived before that time.
         if pipeline.isOverdue(answerLimit, loop.now.monotonic) {
             fail(PostgresError(.timedOut, "the server did not answer a statement in time"))
         } else {
@@ -287,7 +287,7 @@ final class PostgresSession: ByteStreamHandler {
         for statement in unsent { statement.receiver?.failed(StatementPipeline.transactionFailed) }
         switch error.outcome {
         case .stalePlan: owner.handle(.planOutdated)
-        // The server became a standby, or its settings now refuse writes: another host may accept them.
+        // The server became a standby, or its settings now refuse writes. Another host may accept writes.
         case .readOnly where configuration.requiresWrites: fail(error)
         case .unreachable, .refused, .databaseMissing, .privilegeMissing, .schema, .sharedSession, .full, .data, .retry,
             .readOnly, .lockTimeout, .other:

@@ -1,13 +1,13 @@
 /// The state of a connection, for its owner.
 public enum PostgresStatus: Sendable, Hashable {
-    /// Not started.
+    /// A connection before `start`.
     case idle
     case connecting
-    /// Accepts statements.
+    /// A connection that accepts statements.
     case ready(PostgresHost)
     /// The delay after a failed round of attempts, or after the loss of the connection. The next round follows.
     case waiting(PostgresError)
-    /// Closes once no statement and no transaction remains, or at the deadline.
+    /// A connection that closes once no statement and no transaction remains, or at the deadline.
     case closing
     case closed
 }

@@ -15,13 +15,13 @@ extension StatementPipeline {
     enum Action {
         case none
         case reportRow(StatementReceiver?)
-        /// Keep the result until the outcome is known.
+        /// Keeps the result until the outcome is known.
         case keepResult
-        /// Report the kept result.
+        /// Reports the kept result.
         case complete(Statement)
-        /// Report the error to the receiver of the statement, and `transactionFailed` to those of `unsent`.
+        /// Reports the error to the receiver of the statement, and `transactionFailed` to those of `unsent`.
         case fail(Statement, PostgresError, unsent: [Statement])
-        /// No statement awaits this response.
+        /// A response that no statement awaits.
         case outOfOrder
     }
 

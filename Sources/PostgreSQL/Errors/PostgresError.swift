@@ -7,7 +7,7 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
         case unavailable
         /// A URL that cannot be used.
         case invalidURL
-        /// The server reported an error: see `state`.
+        /// An error that the server reported. `state` contains the SQLSTATE.
         case server
         /// A host name that cannot be resolved, a server that cannot be reached, or a connection that is lost or not
         /// ready.
@@ -26,7 +26,7 @@ public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible 
         case queueFull
         /// A result without the expected columns, types, rows or values.
         case unexpectedResult
-        /// libpq reported a result that no statement awaits.
+        /// A result of libpq that no statement awaits.
         case protocolViolation
         /// A connection that the caller has closed.
         case closed

@@ -10,7 +10,7 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
         case refused
         /// A missing database (class 3D). An operator must create the database, or correct the name in the URL.
         case databaseMissing
-        /// The role lacks a privilege (42501). An operator must grant it.
+        /// A privilege that the role lacks (42501). An operator must grant it.
         case privilegeMissing
         /// A schema, table or column that is missing or has another type (classes 42 and 3F). A migration or an
         /// operator must correct the schema.
@@ -22,11 +22,11 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
         case full
         /// Values that the server refused (classes 22 and 23).
         case data
-        /// The transaction conflicted with another one (40001, 40P01). Repeat the transaction at once.
+        /// A transaction that conflicted with another one (40001, 40P01). Repeat the transaction at once.
         case retry
         /// A read-only session, usually on a standby (25006). Another host may be the primary.
         case readOnly
-        /// Another transaction held the lock for too long (55P03).
+        /// A lock that another transaction held for too long (55P03).
         case lockTimeout
         /// A prepared statement whose result type has changed (0A000), usually after a migration. The connection
         /// prepares its statements again. Repeat the statement.

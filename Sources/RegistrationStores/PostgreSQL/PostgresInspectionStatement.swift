@@ -56,9 +56,9 @@ enum PostgresInspectionStatement: Int, CaseIterable {
             // The limits of a role and of a database are negative if there is none. Least ignores null. Servers before
             // version 16 have no reserved_connections.
             //
-            // Without pg_read_all_stats, backend_type is null for sessions of other roles. Such a session counts if it has
-            // a database and a user: an autovacuum worker has no user. A parallel worker of another role counts as well,
-            // so the result may be too low during parallel queries.
+            // Without pg_read_all_stats, backend_type is null for sessions of other roles. Such a session counts if it
+            // has a database and a user. An autovacuum worker has no user. A parallel worker of another role counts as
+            // well, so the result may be too low during parallel queries.
             """
             SELECT least(
               current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer

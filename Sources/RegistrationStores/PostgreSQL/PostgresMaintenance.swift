@@ -76,7 +76,7 @@ final class PostgresMaintenance: PostgresOperation {
             let (id, mayBeDuplicate): (UUIDValue, Bool) = (
                 try rows.value(row: row, column: 0), try rows.value(row: row, column: 1)
             )
-            // No data key is missing here: the statement omits events of missing data keys.
+            // No data key is missing here, because the statement omits events of missing data keys.
             if let event = try? context.coder.event(id: id, sealed: sealed, mayBeDuplicate: mayBeDuplicate) {
                 claimed.append(event)
             }

@@ -9,7 +9,7 @@ enum PostgresReaderStatement: Int, CaseIterable {
         switch self {
         case .version: PreparedStatement(PostgresVersion.sql)
         case .lookUp:
-            // LATERAL with LIMIT makes the plan a nested loop, regardless of statistics. Columns are qualified: if the
+            // LATERAL with LIMIT makes the plan a nested loop, regardless of statistics. Columns are qualified. If the
             // table lacked a column, an unqualified name would mean the column of `q`.
             PreparedStatement(
                 """

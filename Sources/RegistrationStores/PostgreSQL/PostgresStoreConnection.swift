@@ -7,9 +7,9 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private enum State {
         /// To: connecting, closed.
         case idle
-        /// Contains the last fault; nil before the first failure. To: checking, closed.
+        /// An attempt to connect. Contains the last fault; nil before the first failure. To: checking, closed.
         case connecting(StoreFault?)
-        /// Reads the version of the schema. Contains the last fault; nil if there was none. To: ready, unsuitable,
+        /// A read of the version of the schema. Contains the last fault; nil if there was none. To: ready, unsuitable,
         /// connecting, closed.
         case checking(StoreFault?)
         /// To: connecting, closed.

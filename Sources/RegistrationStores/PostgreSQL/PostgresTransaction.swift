@@ -45,7 +45,7 @@ final class PostgresTransaction {
             try connection.execute(statement.rawValue, parameters, in: transaction, receiver: receiver)
         } catch {
             rollBack()
-            // Reports the error later: the caller is not prepared for an outcome during its call.
+            // Report the error later, because the caller is not prepared for an outcome during its call.
             connection.loop.later { report(.failure(error)) }
         }
     }

@@ -17,7 +17,7 @@ struct PostgresTransactionMachine {
 
     /// The decision on the rows that were read.
     enum Finding: Hashable {
-        /// The transaction lacks apps that it must include.
+        /// A transaction that lacks apps that it must include.
         case outdated
         case unchanged
         case changed
@@ -26,7 +26,7 @@ struct PostgresTransactionMachine {
     }
 
     enum Action: Hashable {
-        /// Sends the statement that numbers the apps; `numbered` or `failed` follows.
+        /// Sends the statement that numbers the apps. `numbered` or `failed` follows.
         case number
         /// Begins the transaction and reads. `found` or `failed` follows.
         case read

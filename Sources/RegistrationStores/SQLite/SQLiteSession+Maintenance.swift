@@ -9,7 +9,7 @@ extension SQLiteSession {
     /// Runs one round of maintenance.
     func maintain(_ rules: RegistrationRules, rowsMax: Int) throws(SQLiteError) -> Round {
         let claims = try events.claim(now: rules.now, countMax: rowsMax)
-        // No data key is missing here: the statement omits events of missing data keys.
+        // No data key is missing here, because the statement omits events of missing data keys.
         let events = claims.compactMap {
             try? coder.event(id: $0.id, sealed: $0.sealed, mayBeDuplicate: $0.wasHandedOut)
         }

@@ -12,7 +12,7 @@ package import Registrations
 package final class RegistrationImport {
     package enum End: Equatable, Sendable {
         case complete
-        /// The closure `isStopped` returned true.
+        /// A stop because the closure `isStopped` returned true.
         case stopped
         /// A file that is unreadable or has an invalid header, a checkpoint or rejects that cannot be read or written,
         /// or an import that cannot resume.

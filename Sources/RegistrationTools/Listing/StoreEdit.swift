@@ -4,7 +4,7 @@ package import Registrations
 package final class StoreEdit {
     package enum End: Equatable, Sendable {
         case complete
-        /// The closure `isStopped` returned true.
+        /// A stop because the closure `isStopped` returned true.
         case stopped
         case failed(StoreFault)
     }

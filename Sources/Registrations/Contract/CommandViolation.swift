@@ -6,9 +6,9 @@ public struct CommandViolation: Error, Sendable, Hashable {
         case property
         /// A body that is not JSON.
         case json
-        /// The body violates the schema.
+        /// A body that violates the schema.
         case schema
-        /// A value violates a limit that JSON Schema cannot express, or the store refuses it.
+        /// A value that violates a limit that JSON Schema cannot express, or that the store refuses.
         case limit
         /// An app or environment that is not configured.
         case app

@@ -31,7 +31,7 @@ public struct RegistrationKeys: Sendable, Equatable {
     }
 
     let indexKey: [UInt8]
-    /// In ascending order of their ids; not empty.
+    /// The data keys in ascending order of their ids; not empty.
     let dataKeys: [DataKey]
     /// The id of the data key that encrypts.
     public let activeKeyID: Int

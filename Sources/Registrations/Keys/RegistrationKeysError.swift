@@ -3,7 +3,7 @@ public struct RegistrationKeysError: Error, Sendable, Hashable, CustomStringConv
     public enum Code: Sendable, Hashable {
         /// A file that is missing, is not a regular file, or cannot be read.
         case unreadable
-        /// The permissions of the file exceed 0640.
+        /// A file whose permissions exceed 0640.
         case exposed
         /// A content that is not that of a valid key file.
         case malformed

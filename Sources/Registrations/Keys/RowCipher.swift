@@ -24,7 +24,7 @@ public final class RowCipher {
         /// A ciphertext that the data key did not encrypt for this row or event, or a plaintext that is not an
         /// identity.
         case notAuthentic
-        /// OpenSSL failed.
+        /// A failure of OpenSSL.
         case failed
     }
 

@@ -3,16 +3,16 @@ public import APNSProtocol
 /// A report that a registration has ended or was suspended.
 public struct RegistrationEvent: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
-        /// APNs reported the token as unregistered (410).
+        /// An end because APNs reported the token as unregistered (410).
         case pruned(APNSRefusal)
-        /// Another user registered the token without sharing it.
+        /// An end because another user registered the token without sharing it.
         case moved(newUser: String)
-        /// The installation registered another token.
+        /// An end because the installation registered another token.
         case replaced
         /// An end because the user had more registrations in the app than the limit.
         case evicted
         case expired
-        /// The number of counted refusals reached ``RegistrationRules/suspicionsMax``.
+        /// A suspension because the number of counted refusals reached ``RegistrationRules/suspicionsMax``.
         case suspended(APNSRefusal)
         /// An end by the erasure of the user.
         case erased

@@ -8,8 +8,8 @@ public enum RegistrationReply: String, CaseIterable, Sendable, Hashable {
     case moved
     /// A command over which another registration has precedence, usually because the registration is newer.
     case superseded
-    /// For a `register`, the registration has expired, or an end at or after its time has precedence. For another
-    /// command, at least one registration ended.
+    /// A `register` whose registration has expired, or over which an end at or after its time has precedence.
+    /// Otherwise, a command that ended at least one registration.
     case ended
     /// A command that concerns no registration in the store.
     case notFound = "not_found"

@@ -145,7 +145,7 @@ extension RegistrationRules {
     /// Returns the suspicion after a refusal; nil if the refusal does not count.
     private static func suspicion(_ suspicion: Suspicion?, after refusal: APNSRefusal) -> Suspicion? {
         guard let suspicion else { return Suspicion(count: 1, since: refusal.timestamp) }
-        // The time of a refusal is that of a command. The time of a row may have any value, so that its difference from
+        // The time of a refusal is that of a command. The time of a row may have any value, so its difference from
         // another time may overflow.
         guard !suspicion.isSuspension, suspicion.since <= refusal.timestamp - suspicionMillisecondsMin else {
             return nil

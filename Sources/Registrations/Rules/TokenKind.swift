@@ -25,7 +25,7 @@ public enum TokenKind: String, CaseIterable, Sendable, Hashable {
 
     /// The part of a request that names the scope of its tokens.
     public enum ScopeRule: Sendable, Hashable {
-        /// Tokens of this kind have no scope.
+        /// No scope.
         case none
         /// The member `scope`.
         case inRequest

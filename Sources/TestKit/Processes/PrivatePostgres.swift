@@ -213,7 +213,7 @@ package actor PrivatePostgres {
     /// Suspends all processes of the server with SIGSTOP until `resume()`. The kernel still accepts connections.
     package func pause() {
         for process in processes { Glibc.kill(process, SIGSTOP) }
-        // Also suspends processes that started after the first list was read.
+        // Processes may have started after the first list was read.
         for process in processes { Glibc.kill(process, SIGSTOP) }
     }
 

@@ -75,7 +75,8 @@ extension ScriptedChannel {
     }
 
     private func oldestInTransitArrived() {
-        // If the list is empty, the message was already requeued: its channel ended, or its consumer was canceled.
+        // If the list is empty, the message was already requeued, because its channel ended or its consumer was
+        // canceled.
         guard let (message, consumer) = inTransit.first else { return }
         guard consumers.contains(where: { $0 === consumer }) else { return requeueInTransit { $0 === consumer } }
         inTransit.removeFirst()

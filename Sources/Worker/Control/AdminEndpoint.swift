@@ -78,8 +78,8 @@ final class AdminEndpoint {
         _ loop: EpollLoop, _ endpoint: Endpoint, isDefault: Bool, _ table: RouteTable
     ) throws(TransportError) -> AdminServer {
         var configuration = AdminConfiguration()
-        // Accept any Host header unless the address is a loopback address: the worker cannot know the address or name
-        // that probes and Prometheus use.
+        // Accept any Host header unless the address is a loopback address, because the worker cannot know the address
+        // or name that probes and Prometheus use.
         configuration.answersAnyHost = !endpoint.isLoopback
         do throws(TransportError) {
             return try AdminServer(loop: loop, endpoint: endpoint, configuration: configuration) { table.serve($0) }

@@ -42,7 +42,7 @@ final class LaneThread: @unchecked Sendable {
         do {
             try DetachedThread.start { [self] in
                 loop.run()
-                // Break the reference cycle: the lane and its reporter reference this object.
+                // The lane and its reporter reference this object, which would be a reference cycle.
                 lane = nil
                 self.reporter = nil
                 reporter.ended()

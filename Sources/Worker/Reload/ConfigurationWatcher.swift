@@ -67,7 +67,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
             defer { (self.isRequested, self.rejection) = (false, nil) }
             return (self.isRequested, self.rejection)
         }
-        // Do not discard a version that was read after the rejected version: its rollout is still undecided.
+        // Do not discard a version that was read after the rejected version, because its rollout is still undecided.
         if let rejection, configuration.latest === rejection.rejected {
             configuration.fallBack(to: rejection.inForce)
             followPayloadSchemas(of: rejection.inForce)

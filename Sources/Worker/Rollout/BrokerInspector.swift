@@ -84,7 +84,7 @@ final class BrokerInspector: @unchecked Sendable {
             components.topology, admin: components.brokerConnector.admin(named: "martlet worker queues", on: loop),
             unroutedAdvice: commands.completed(QueueMonitor.unroutedAdvice), log: log)
         queues = next
-        // Do not capture the components: the task may outlive the generation, whose TLS contexts need megabytes.
+        // Do not capture the components. The task may outlive the generation, whose TLS contexts need megabytes.
         Task(executorPreference: loop) {
             await former?.close()
             await next.run()

@@ -77,7 +77,8 @@ extension Rollout {
 
     mutating func laneDrained(_ unfinished: Int) -> [Action] {
         guard case .stopping(let undrained, let before, let until) = state else { return [] }
-        // The drain is not over yet: other threads, such as the consumer of registration commands, may still close.
+        // The drain is not over yet, because other threads, such as the consumer of registration commands, may still
+        // close.
         state = .stopping(undrained: max(undrained - 1, 0), unfinished: before + unfinished, until: until)
         return []
     }

@@ -145,7 +145,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             broker.endWait { self.loop.stop() }
         case .abort(let exit):
             report.stopped(exit)
-            // Do not call exit(3): its handlers would free memory that running lanes use.
+            // Do not call exit(3), whose handlers would free memory that running lanes use.
             _exit(exit.rawValue)
         }
         return []

@@ -274,7 +274,7 @@ import Testing
                 Array(harness.register(1, user: "bob").utf8), messageID: .random(), from: .queue, now: harness.now,
                 environment: { _, _ in .sandbox }
             ).command
-            // Simulates another process that commits the command and ends before it publishes the event.
+            // The store looks as if another process had committed the command and ended before it published the event.
             try harness.store.apply([command], rules: RegistrationRules(now: harness.now))
         }
         #expect(harness.results.isEmpty && harness.store.events.count == 1)

@@ -110,7 +110,7 @@ import Testing
             guard let probe = fixture.admit(first), probe.isProbe else {
                 return #expect(Bool(false), "no probe is admitted")
             }
-            // The longest possible wait.
+            // This random number selects the longest possible wait.
             fixture.record(fixture.answer(500), probe, random: 10_000 / 2)
         }
     }

@@ -54,7 +54,7 @@ import Testing
         #expect(invalid?.reason.hasPrefix("json.") == true && invalid?.position.column ?? 1 > 1)
         let old = Self.command.replacing("1750000000000", with: "1650000000000")
         #expect(problem(in: old, Self.ofCommand)?.reason == "limit.registered_at")
-        // The queue decides: a request queue receives no commands, and the queue of commands no requests.
+        // The queue decides, because a request queue receives no commands, and the queue of commands no requests.
         #expect(problem(in: Self.command) != nil)
         #expect(problem(in: Self.command, Self.ofCommand, to: "push.requests") != nil)
         #expect(problem(in: Self.request, Self.ofCommand) != nil)

@@ -117,7 +117,7 @@ import Testing
             try await fixture.server.endSleepingSessions()
             await #expect(throws: ProcessError.self) { try await holder.value }
             #expect(await recorded.fault(of: [.register("ann", "0a", at: 2)]) == nil)
-            // The writer kept its connection: it reported no further change.
+            // The writer kept its connection, so it reported no further change.
             #expect(recorded.writer.changes == [nil])
         }
     }

@@ -39,7 +39,7 @@ extension SystemTests {
                 (Self.none, #""expiration":9999999999,"storage_policy":"none","#, "invalid schema.const", 100),
                 ("dW5rbm93bi11bmtub3du", "", "rejected 400 ChannelNotRegistered", 100),
                 (String(repeating: "abcd", count: 17), "", "rejected 400 BadChannelId", 100),
-                // Row 137: the worker sends a payload of 5,120 bytes, but not a payload of 5,121 bytes.
+                // In row 137, the worker sends a payload of 5,120 bytes, but not a payload of 5,121 bytes.
                 (Self.newest, "", "accepted 200", 5120),
                 (Self.newest, "", "invalid limit.payload", 5121),
             ]
@@ -78,7 +78,6 @@ extension SystemTests {
             }
             _ = try await worker.stop()
 
-            // Check the authority and the connection of each push.
             let log = try await fixture.apns.request("GET", "/v1/requests?limit=100")
             let seen = Array(try #require(log.root["requests"]).elements)
             let sent = seen.filter { $0["push_type"]?.string == "liveactivity" }

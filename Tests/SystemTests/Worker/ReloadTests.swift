@@ -70,7 +70,7 @@ extension ChangingWorkerTests {
             try fixture.replace("com.example.renewed.pem", renewed.pem)
             try await worker.waitForLog(Self.applied)
 
-            // Replace the configuration with an invalid one.
+            // This configuration is invalid, so the worker keeps the previous one.
             try fixture.replace("martlet.yaml", "apps: {}\n")
             worker.send(signal: SIGHUP)
             try await worker.waitForLog(Self.refused)

@@ -47,7 +47,7 @@ extension ToolTests.Page {
         #expect(try await fixture.browser.text("\(last).textContent") == "One")
         try await fixture.browser.choose(file: file, in: "#record-file")
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 601")
-        // Return to the live requests.
+        // This button returns to the live requests.
         try await fixture.browser.run("document.querySelector('#pause').click()")
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
         #expect(try await fixture.browser.text("\(last).textContent") == "Of this one")
