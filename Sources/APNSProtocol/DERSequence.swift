@@ -21,7 +21,7 @@ enum DERSequence {
         guard let tag = bytes.popFirst(), let first = bytes.popFirst() else { return nil }
         var count = Int(first)
         if first >= 0x80 {
-            // Long form: the length is in the next `places` bytes. More than two bytes are not accepted.
+            // In the long form, the length is in the next `places` bytes. More than two bytes are not accepted.
             let places = Int(first & 0x7F)
             guard (1...2).contains(places), bytes.count >= places else { return nil }
             count = bytes.prefix(places).reduce(0) { $0 << 8 | Int($1) }

@@ -76,7 +76,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Writes the 36 bytes of the text, in lower case, to the start of `buffer`.
     ///
-    /// - Returns: the number of bytes written: 36, or 0 if `buffer` is too small.
+    /// - Returns: the number of bytes written, which is 36, or 0 if `buffer` is too small.
     @discardableResult
     public func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard buffer.count >= Self.textBytes else { return 0 }

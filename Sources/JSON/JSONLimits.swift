@@ -10,7 +10,7 @@ public struct JSONLimits: Sendable, Hashable {
         self.depthMax = min(max(depthMax, 0), Self.depthCeiling)
     }
 
-    /// The limit of `bytesMax`: a tape node has 28 bits for the offset of its first byte.
+    /// The limit of `bytesMax`. A tape node has 28 bits for the offset of its first byte.
     static let bytesCeiling = (1 << 28) - 1
     static let depthCeiling = 1 << 20
 }

@@ -127,8 +127,8 @@ extension JSONSlip {
         }
     }
 
-    /// Returns whether the byte begins a value. Letters do not count: they may belong to a string with an unescaped
-    /// quotation mark.
+    /// Returns whether the byte begins a value. Letters do not count, because they may belong to a string with an
+    /// unescaped quotation mark.
     private static func beginsValue(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "-"),

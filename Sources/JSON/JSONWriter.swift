@@ -13,7 +13,7 @@ import Text
 /// Strings are safe for terminals: control characters (C0, DEL, C1), format characters such as U+202E, and the
 /// separators of lines and paragraphs are escaped. Raw values are not changed, except by ``raw(escaping:)``.
 ///
-/// The writer does not check the structure: the caller must match each `begin` with its `end` and each key with a
+/// The writer does not check the structure. The caller must match each `begin` with its `end` and each key with a
 /// value.
 public struct JSONWriter {
     public private(set) var bytes: [UInt8]

@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-/// A database file, open on one thread. The file is in WAL mode: readers see the last commit, and do not wait for the
+/// A database file, open on one thread. The file is in WAL mode. Readers see the last commit, and do not wait for the
 /// transactions of the writer.
 ///
 /// Unless a method states otherwise, call it only on the thread that opened the file. Methods block for input and
@@ -79,9 +79,10 @@ public final class SQLiteFile {
     }
 
     /// Creates a missing file with ``mode``, since SQLite would permit all users to read it. Otherwise, checks the
-    /// permissions to read and write: without the latter, SQLite would open the file for reading only.
+    /// permissions to read and write. Without the permission to write, SQLite would open the file for reading only.
     ///
-    /// Does not open an existing file: closing its descriptor would end the locks of this process's other connections.
+    /// Does not open an existing file, because closing its descriptor would end the locks of this process's other
+    /// connections.
     private static func createIfMissing(_ path: String) throws(SQLiteError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         if descriptor >= 0 {

@@ -2,7 +2,7 @@ import CSQLite
 
 /// The current row of a running statement. Columns count from 0.
 ///
-/// The functions do not convert values: a column must hold the requested type.
+/// The functions do not convert values. A column must hold the requested type.
 public struct SQLiteRow: ~Copyable {
     private let statement: OpaquePointer
 

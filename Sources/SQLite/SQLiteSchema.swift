@@ -1,6 +1,6 @@
 /// The versions of a database, and the SQL that migrates each version to the next.
 ///
-/// A file stores its version as `user_version`: the number of steps that were applied.
+/// A file stores its version as `user_version`. The version is the number of steps that were applied.
 public struct SQLiteSchema: Sendable {
     /// The `application_id` of the program's files. `SQLiteFile.open` refuses a database with another ID, unless the
     /// database is empty.

@@ -35,7 +35,7 @@ final class LaneAPNSHarness {
     /// Apps use the keys round-robin, and keys use the teams round-robin. Without `teams`, each key has its own team.
     ///
     /// - Parameters:
-    ///   - environments: The environment of each key; the sandbox by default.
+    ///   - environments: The environment of each key. The default is the sandbox.
     ///   - signsOnce: Whether provider tokens are signed once for all lanes. Otherwise, each lane signs its own tokens.
     ///   - endpoints: The number of endpoints, which keys use round-robin. All endpoints lead to the same APNs.
     ///   - limits: The limits of each app.

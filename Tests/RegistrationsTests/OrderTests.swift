@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// An exception: the row of 0a shows only the installation of its newest registration.
+    /// This is an exception, because the row of 0a shows only the installation of its newest registration.
     @Test func `A token that changes its installation no longer shows that it was newer`() throws {
         let commands: [RegistrationCommand] = [
             .register("ann", "0b", at: 1, device: "phone"), .register("ann", "0a", at: 2, device: "phone"),
@@ -87,7 +87,7 @@ import Testing
         #expect(late.reached == ["ann 0a", "ann 0c"])
     }
 
-    /// An exception: a tombstone has no user to compare.
+    /// This is an exception, because a tombstone has no user to compare.
     @Test func `At equal times, the end of one user wins over the other user`() throws {
         for (first, second) in [("ann", "bob"), ("bob", "ann")] {
             var store = try RegistrationModel()

@@ -60,7 +60,7 @@ import Testing
         #expect(store.reached == ["bob 0b"])
     }
 
-    /// An exception: the mark of an erasure in all apps does not identify rows.
+    /// This is an exception, because the mark of an erasure in all apps does not identify rows.
     @Test func `An erasure in all apps, restored after a registration, keeps it`() throws {
         var (source, store) = (try RegistrationModel(), try RegistrationModel())
         try source.apply(.erase("ann", at: 5))

@@ -19,7 +19,7 @@ public struct StreamGate: Sendable {
 
     /// The load of a connection.
     public enum Use: Sendable, Hashable {
-        /// A low load: two light connections would fit on one connection.
+        /// A low load. Two light connections would fit on one connection.
         case light
         case moderate
         /// A high load, for which another connection would help.

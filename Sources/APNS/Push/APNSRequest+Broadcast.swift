@@ -8,7 +8,7 @@ extension APNSRequest {
     /// - Parameters:
     ///   - channel: the channel's ID, as issued by APNs.
     ///   - bundleID: the bundle ID without a suffix.
-    ///   - expiration: UNIX seconds; with nil or 0, APNs does not store the broadcast. A channel without storage
+    ///   - expiration: UNIX seconds. With nil or 0, APNs does not store the broadcast. A channel without storage
     ///     accepts no other values.
     ///   - deadline: UNIX seconds from which the broadcast must not be sent; also an upper bound of a non-nil
     ///     `expiration`.

@@ -22,7 +22,7 @@ struct LineLimit {
     /// The time at which the summary is due if no other line follows; nil if no line was omitted.
     var due: MonotonicTime? { lines > Self.linesMax ? began.map { $0 + .seconds(Self.seconds) } : nil }
 
-    /// Returns the summary of omitted lines if the summary is due; otherwise an empty array.
+    /// Returns the summary of omitted lines if the summary is due. Otherwise, returns an empty array.
     mutating func summary(now: MonotonicTime) -> [String] {
         guard let due, due <= now else { return [] }
         defer { (began, lines) = (nil, 0) }

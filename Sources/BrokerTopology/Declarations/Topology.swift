@@ -116,7 +116,7 @@ extension Topology {
     private static func waitQueues(_ names: TopologyNames, _ waits: [WaitDelay]) -> [Queue] {
         waits.flatMap { delay in
             (0..<WaitDelay.siblings).map { sibling in
-                // Without a dead-letter routing key, a message keeps its routing key: the name of the queue to which it
+                // Without a dead-letter routing key, a message keeps its routing key, the name of the queue to which it
                 // returns.
                 Queue(
                     name: names.waitQueue(delay, sibling: sibling),

@@ -1,5 +1,5 @@
 /// A detector of changed files. A file counts as changed once two consecutive checks have seen the same new version.
-/// One check is not enough: a file that still changes may be half written.
+/// One check is not enough, because a file that still changes may be half written.
 package struct FileChangeDetector: Sendable {
     private var known: [String: FileVersion]
     private var seen: [String: FileVersion]

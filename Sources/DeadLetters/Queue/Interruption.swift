@@ -1,7 +1,7 @@
 package import EventLoop
 import Glibc
 
-/// The handling of SIGINT, SIGTERM and SIGHUP as requests for an orderly stop: the command completes work that has
+/// The handling of SIGINT, SIGTERM and SIGHUP as requests for an orderly stop. The command completes work that has
 /// started. A second signal terminates the process immediately. If no work has started, the first signal also
 /// terminates the process.
 public final class Interruption {

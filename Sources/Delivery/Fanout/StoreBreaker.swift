@@ -69,7 +69,7 @@ struct StoreBreaker {
         if case .open(let opening) = state { opening } else { nil }
     }
 
-    /// Whether lookups may be sent: the breaker is closed and the reader is ready.
+    /// Whether lookups may be sent, because the breaker is closed and the reader is ready.
     var isConnected: Bool {
         if case .connected = state { true } else { false }
     }

@@ -17,7 +17,7 @@ public final class LaneCounters: Sendable {
     public let requeued: Counter
     /// Deliveries that were not pushed, because their request was in flight or settled.
     public let duplicates: Counter
-    /// Pushes with an unknown outcome: APNs may have processed the push, but did not answer.
+    /// Pushes with an unknown outcome. APNs may have processed the push, but did not answer.
     public let unknownOutcomes: Counter
     public let publishRepeats: Counter
     public let inFlight: Gauge

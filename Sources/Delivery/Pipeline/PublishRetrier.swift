@@ -70,7 +70,7 @@ final class PublishRetrier {
         record.pipeline.publish(message, settlement, record)
     }
 
-    /// Ends all pauses of a lane that has ended: requeues the deliveries whose next publish is scheduled.
+    /// Ends all pauses of a lane that has ended, and requeues the deliveries whose next publish is scheduled.
     func end() {
         for number in paused.keys.sorted() {
             if case .publishing(let settlement)? = paused[number]?.stage, let timer = settlement.retry?.pause?.timer {

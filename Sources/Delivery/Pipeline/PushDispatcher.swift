@@ -76,8 +76,8 @@ extension PushDispatcher {
         }
     }
 
-    /// Returns the topic of a topic scope; for any other scope, the bundle IDs of at most ten apps and the number of
-    /// further apps.
+    /// Returns the topic of a topic scope. For any other scope, returns the bundle IDs of at most ten apps and the
+    /// number of further apps.
     func appsAffected(by scope: BreakerScope) -> String {
         let namesMax = 10
         let names = apps.bundleIDs(servedBy: pools(in: scope))

@@ -36,8 +36,8 @@ final class EventRelay {
     /// Whether all relayed events are deleted.
     var isIdle: Bool { groupCount == 0 }
 
-    /// Publishes events and deletes them. Omits events that are already in progress: maintenance may claim an event
-    /// again before its deletion.
+    /// Publishes events and deletes them. Omits events that are already in progress, because maintenance may claim an
+    /// event again before its deletion.
     ///
     /// - Parameter completed: Called when the events are deleted, or immediately if no event remains.
     func relay(_ events: [StoredEvent], _ completed: @escaping () -> Void) {

@@ -66,7 +66,7 @@ public struct MessageLimits {
     }
 
     /// Returns a sentence with the size of the payload without escapes and whitespace, if that size is within the
-    /// limit; otherwise an empty string.
+    /// limit. Otherwise, returns an empty string.
     private static func advice(_ payload: JSONValue?, bytesMax: Int) -> String {
         guard let bytes = payload?.compactByteCount, bytes <= bytesMax else { return "" }
         return " Written as UTF-8, without \\u escapes or whitespace between its parts, the payload has \(bytes) bytes."

@@ -97,7 +97,7 @@ public enum ObjectReading: Sendable {
     case whole
     /// Required members except identities, which are known, for example from a URL.
     case identified
-    /// No members: the text contains only changes.
+    /// No members, because the text contains only changes.
     case changes
 }
 

@@ -14,8 +14,8 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// A JSON Schema and the schemas that it refers to, compiled to a flat program. Immutable after compilation: every
-/// thread may create validators for it.
+/// A JSON Schema and the schemas that it refers to, compiled to a flat program. Immutable after compilation, so every
+/// thread may create validators for the schema.
 public final class CompiledSchema: @unchecked Sendable {
     // `Sendable`: the initializer fills all tables, and the tables do not change afterward. PCRE2 allows several
     // threads to use a compiled pattern.

@@ -25,8 +25,8 @@ struct URIReference {
         path = String(rest)
     }
 
-    /// Removes the first `mark` and the text after it, and returns that text; nil without a mark. Works on bytes: a
-    /// combining character after the mark must not hide the mark.
+    /// Removes the first `mark` and the text after it, and returns that text; nil without a mark. Works on bytes,
+    /// because a combining character after the mark must not hide the mark.
     private static func cut(_ text: inout Substring, behind mark: Unicode.Scalar) -> String? {
         guard let place = text.utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
         defer { text = text[..<place] }

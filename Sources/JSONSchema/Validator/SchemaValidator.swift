@@ -41,7 +41,7 @@ public final class SchemaValidator {
     /// The number of nodes on the tape.
     var nodeCount = 0
     var found = FoundViolations()
-    /// Whether the search for violations has ended: it has found the maximum, or has exceeded the steps.
+    /// Whether the search for violations has ended, because it has found the maximum or has exceeded the steps.
     var hasEnough = false
     /// The remaining steps for this value.
     var stepsLeft = 0

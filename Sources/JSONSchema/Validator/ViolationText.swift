@@ -207,7 +207,7 @@ struct ViolationText {
         return "\(phrases.dropLast().joined(separator: ", ")) or \(phrases[phrases.count - 1])"
     }
 
-    /// Returns the titles of at most `namesMax` alternatives if each has a title; otherwise an empty text.
+    /// Returns the titles of at most `namesMax` alternatives if each has a title. Otherwise, returns an empty text.
     private func titles(_ place: SchemaNode) -> String {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return "" }

@@ -14,7 +14,8 @@ enum DefaultConfiguration: Equatable, Sendable {
     static let help = "default: $\(variable), else \(path)"
 
     /// Returns the file that the variable names, or `.none` if the variable is empty. If the variable is not set,
-    /// returns the file at ``path``: `.none` if it does not exist, and `.unreadable` if it cannot be read.
+    /// returns the file at ``path``. Returns `.none` if the file does not exist, and `.unreadable` if the file cannot
+    /// be read.
     ///
     /// - Parameter readError: returns the `errno` of opening a file for reading; 0 if the file is readable.
     static func find(

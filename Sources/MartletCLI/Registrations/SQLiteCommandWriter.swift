@@ -15,7 +15,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
         case opening
         /// A file that this process has open for writing. To: closed.
         case direct
-        /// A file that a worker has open for writing. To: worker, after a restart of the worker; closed.
+        /// A file that a worker has open for writing. To: worker (after its restart), closed.
         case worker(WorkerAddress)
         case closed
     }

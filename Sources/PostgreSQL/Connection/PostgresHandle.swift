@@ -2,7 +2,8 @@ import CPostgreSQL
 import EventLoop
 import Glibc
 
-/// A `PGconn`. Its calls do not wait for the network: libpq resolves no names here, and the socket is non-blocking.
+/// A `PGconn`. Its calls do not wait for the network, because libpq resolves no names here, and the socket is
+/// non-blocking.
 ///
 /// The owner must call `finish()` before it releases the handle.
 final class PostgresHandle {

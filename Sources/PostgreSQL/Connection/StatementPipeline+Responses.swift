@@ -25,7 +25,7 @@ extension StatementPipeline {
         case outOfOrder
     }
 
-    /// Matches a response to the first statement in flight. The outcome of that statement is known at the Sync: an
+    /// Matches a response to the first statement in flight. The outcome of that statement is known at the Sync. An
     /// error can follow its result, and the server commits only at the Sync.
     mutating func received(_ response: Response) -> Action {
         guard let statement = inFlight.first else { return .outOfOrder }

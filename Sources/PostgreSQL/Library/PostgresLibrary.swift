@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// libpq, loaded on first use: a worker without a PostgreSQL store needs no libpq (decision 30).
+/// libpq, loaded on first use. A worker without a PostgreSQL store needs no libpq (decision 30).
 public enum PostgresLibrary {
     /// The first version with pipeline mode.
     static let versionMin = 140_000

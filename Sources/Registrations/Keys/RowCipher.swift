@@ -5,7 +5,7 @@ public import Crypto
 /// Associated data bind the ciphertext of a row to its keys. Write access to the store therefore does not suffice to
 /// move a device to another user.
 ///
-/// Reuse the ciphertext of an unchanged identity: one data key may encrypt at most 2³² texts (`AES256GCM`).
+/// Reuse the ciphertext of an unchanged identity, because one data key may encrypt at most 2³² texts (`AES256GCM`).
 public final class RowCipher {
     /// An encrypted identity, or the encrypted text of an event.
     public struct Sealed: Sendable, Hashable {

@@ -58,8 +58,8 @@ public enum KeyedCommand: Sendable, Hashable {
 
 /// The keys by which a store reads the rows and marks of a batch.
 ///
-/// A store reads each row whose token, device or user is among the keys. It serializes batches that share a key: locks
-/// on rows alone do not prevent two batches from inserting conflicting rows.
+/// A store reads each row whose token, device or user is among the keys. The store serializes batches that share a key,
+/// because locks on rows alone do not prevent two batches from inserting conflicting rows.
 public struct TouchedKeys: Sendable, Hashable {
     public private(set) var tokens: Set<UUIDValue> = []
     public private(set) var devices: Set<UUIDValue> = []

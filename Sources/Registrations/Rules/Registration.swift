@@ -111,7 +111,7 @@ public struct Suspicion: Sendable, Hashable {
         (self.count, self.since) = (count, since)
     }
 
-    /// Whether the row is suspended: lookups do not find it.
+    /// Whether the row is suspended. Lookups do not find a suspended row.
     public var isSuspension: Bool { count >= RegistrationRules.suspicionsMax }
 }
 

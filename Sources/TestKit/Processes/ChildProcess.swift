@@ -79,7 +79,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     public var isRunning: Bool { state.withLock { ended == nil } }
 
-    /// The CPU time used so far; after the exit, the total CPU time.
+    /// The CPU time used so far. After the exit, the total CPU time.
     public var processorTime: Duration {
         state.withLock {
             if let ended { return ended.usage.time }

@@ -44,7 +44,7 @@ final class ProcessSpawner: @unchecked Sendable {
 }
 
 extension DetachedThread {
-    /// Starts a thread, or ends the process: without the thread, a test would wait forever.
+    /// Starts a thread, or ends the process. Without the thread, a test would wait forever.
     static func require(_ body: @escaping @Sendable () -> Void) {
         do {
             try start(body)

@@ -42,7 +42,8 @@ public final class TemporaryDirectory: Sendable {
     }
 
     private static func remove(_ path: String) {
-        // Try unlink first: opendir would follow a symbolic link and empty the folder behind it.
+        // Try unlink first, because opendir would follow a symbolic link, and the folder behind the link would be
+        // emptied.
         if unlink(path) == 0 { return }
         guard let folder = opendir(path) else { return }
         while let entry = readdir(folder) {

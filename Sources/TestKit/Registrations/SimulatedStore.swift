@@ -26,7 +26,7 @@ package final class SimulatedStore {
     /// The time from the work of the store until the answer arrives. A connection that is lost meanwhile loses the
     /// answer.
     package var answerLatency = Duration.zero
-    /// Whether changes are committed and then fail: the answer to the commit is lost.
+    /// Whether changes are committed and then fail, because the answer to the commit is lost.
     package var losesAnswers = false
     /// Called when the store has performed work, before the answer.
     package var onWork: (Work, Client) -> Void = { _, _ in }

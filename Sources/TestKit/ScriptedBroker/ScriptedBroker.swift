@@ -143,7 +143,7 @@ public final class ScriptedBroker {
         for connection in connections { connection.setSilent(isSilent) }
     }
 
-    /// Raises a memory or disk alarm: publishing connections are blocked until `clearAlarm()`.
+    /// Raises a memory or disk alarm. Publishing connections are blocked until `clearAlarm()`.
     public func raiseAlarm(_ reason: String) {
         alarm = reason
         for connection in connections { connection.alarmChanged() }

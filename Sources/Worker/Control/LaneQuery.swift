@@ -15,10 +15,11 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// The receiver of the answers; nil once the query has ended.
     private var completion: (([Answer?]) -> Void)?
 
-    /// Sends the query. Calls `completion` with an answer for each source: nil if the source was skipped or has not
-    /// answered in time.
+    /// Sends the query. Calls `completion` with an answer for each source, which is nil if the source was skipped or
+    /// has not answered in time.
     ///
-    /// - Parameter sources: nil in place of a source to skip. Skip stalled lanes: their loops would accumulate queries.
+    /// - Parameter sources: nil in place of a source to skip. Skip stalled lanes, because their loops would accumulate
+    ///   queries.
     static func send<Source>(
         to sources: [Source?], on loop: EventLoop,
         _ request: (Source, @escaping @Sendable (Answer) -> Void) -> Void,

@@ -16,7 +16,7 @@ package final class ConfigurationVersion: Sendable {
     /// - Parameters:
     ///   - text: the text to use instead of the contents of the file at `path`; nil to read the file.
     ///   - payloadSchemas: the schemas to use instead of those that the text names; nil to read the named schemas.
-    /// - Throws: an error if the file cannot be read; an error with all mistakes if the configuration is invalid.
+    /// - Throws: an error if the file cannot be read, or an error with all mistakes if the configuration is invalid.
     package init(
         readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) {

@@ -17,7 +17,7 @@ actor PushClient {
 
     /// The name of the hidden command that `apns` starts.
     static let name = "push-client"
-    /// The sampling interval: one of this many requests is timed, which limits the cost of the clock and of sorting.
+    /// The sampling interval. One of this many requests is timed, which limits the cost of the clock and of sorting.
     private static let timedOneOf = 16
     /// The maximum length of the warm-up, as a multiple of the pushes that can be in flight.
     private static let roundsToWarmUp = 4

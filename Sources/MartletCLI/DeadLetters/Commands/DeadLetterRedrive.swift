@@ -284,7 +284,7 @@ actor DeadLetterRedrive {
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.
-    ///   - remedy: replaces the reason; contains complete IDs.
+    ///   - remedy: replaces the reason, and contains complete IDs.
     private func report(
         _ id: String, _ outcome: String, _ reason: String? = nil, code: String? = nil, remedy: String? = nil
     ) {
