@@ -3,8 +3,8 @@ internal import COpenSSL
 /// A certificate and its private key, as exported from a keychain or a developer account: PEM, or PKCS #12 (`.p12`,
 /// `.pfx`).
 public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The certificate of the private key, then the certificates of the file that match no key (usually the chain to
-    /// the authority), in PEM.
+    /// The certificate of the private key, then the certificates of the file that match no key, in PEM. These are
+    /// usually the chain to the authority.
     public let chainPEM: String
     /// The private key in PEM, without a passphrase. A secret.
     public let privateKeyPEM: String

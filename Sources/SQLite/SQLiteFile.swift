@@ -139,7 +139,7 @@ public final class SQLiteFile {
     /// Runs `body` within a transaction. If `body` fails, reverts only its changes. Calls may be nested.
     ///
     /// - Throws: ``SQLiteError``, and the errors of `body`. After an error that is not caused by data, the whole
-    ///   transaction may be rolled back: then ``isInTransaction`` is false.
+    ///   transaction may be rolled back. ``isInTransaction`` is then false.
     public func savepoint<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         try transactions.savepoint.run()
         do throws(SQLiteError) {

@@ -95,5 +95,7 @@ public struct SQLiteRow: ~Copyable {
         }
     }
 
-    private static var noMemory: SQLiteError { SQLiteError(.memory, "memory is exhausted", extendedCode: SQLITE_NOMEM) }
+    private static var noMemory: SQLiteError {
+        SQLiteError(.memory, "cannot read a row: memory is exhausted", extendedCode: SQLITE_NOMEM)
+    }
 }

@@ -3,7 +3,7 @@ import Registrations
 import TestKit
 import Testing
 
-/// The order in which commands arrive does not matter, with the exceptions that `RegistrationRules` names.
+/// Tests that the order in which commands arrive does not matter, with the exceptions that `RegistrationRules` names.
 @Suite struct OrderTests {
     private static let setsMax = 10_000
     private static let commandsPerSet = 8

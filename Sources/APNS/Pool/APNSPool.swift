@@ -8,7 +8,8 @@ public import Telemetry
 /// distributes pushes over the connections, and replaces connections that end. `PoolMachine` makes the decisions.
 ///
 /// The pool is bound to its loop's thread. Each push gets exactly one outcome. `PoolConfiguration` limits how long a
-/// push waits for a stream (again before each resend), for a token, and for its answer.
+/// push waits for a stream, for a token, and for its answer. The limit of the wait for a stream applies again before
+/// each resend.
 public final class APNSPool {
     /// Number of priorities. Priorities are from 0 to one less than this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax

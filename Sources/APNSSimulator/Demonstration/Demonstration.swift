@@ -2,8 +2,8 @@ import APNSProtocol
 public import Crypto
 import TLS
 
-/// A generated team (one app, one key and one certificate), an authority, and a server certificate. The demonstration
-/// replaces everything that a client would otherwise need from Apple.
+/// A generated team with one app, one key and one certificate, an authority, and a server certificate. The
+/// demonstration replaces everything that a client would otherwise need from Apple.
 public struct Demonstration: Sendable {
     public static let teamID = "DEMOTEAM01"
     public static let keyID = "DEMOKEY001"

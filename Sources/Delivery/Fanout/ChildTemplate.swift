@@ -25,7 +25,7 @@ struct ChildTemplate {
     /// The bytes to which the ranges refer.
     private let bytes: [UInt8]
     private let requestRange: Range<Int>
-    /// In ascending order.
+    /// The edits in ascending order.
     private let edits: [(range: Range<Int>, replacement: Replacement)]
     /// The approximate size of a child, without its token.
     let childBytes: Int

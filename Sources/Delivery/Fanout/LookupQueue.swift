@@ -8,7 +8,7 @@ import Registrations
 struct LookupQueue<Search> {
     struct Entry {
         let search: Search
-        /// At most `DeviceLookup.queriesMax` queries.
+        /// The queries, at most `DeviceLookup.queriesMax`.
         let queries: [DeviceQuery]
     }
 

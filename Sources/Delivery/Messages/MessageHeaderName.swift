@@ -55,7 +55,7 @@ package enum MessageHeaderName {
     package static let onlyDevice = "push-only-device"
     package static let tokenKind = "push-token-kind"
     package static let scope = "push-scope"
-    /// The progress of the expansion of a request to users: see `FanoutCursor`.
+    /// The progress of the expansion of a request to users. `FanoutCursor` describes the value.
     package static let cursor = "push-cursor"
     /// The W3C trace context: the worker's span if spans of the delivery are exported, otherwise the producer's
     /// context.

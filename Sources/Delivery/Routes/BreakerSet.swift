@@ -3,8 +3,8 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// The breakers of a lane: one for each endpoint, one for each pool (a credential at an endpoint), and one for each
-/// topic that APNs refused. An open breaker does not affect pushes of other routes.
+/// The breakers of a lane. Each endpoint, each pool, and each topic that APNs refused has a breaker. A pool is a
+/// credential at an endpoint. An open breaker does not affect pushes of other routes.
 ///
 /// Pure: its methods have the time and the events as parameters.
 struct BreakerSet {

@@ -38,8 +38,9 @@ extension FormatReader {
         return sign * (hour * 60 + minute)
     }
 
-    /// Reads a duration: only weeks, or a date part (years, months, days), a time part after `T` (hours, minutes,
-    /// seconds), or both parts. A part has no gaps between its units.
+    /// Reads a duration. It consists of weeks only, or of a date part, a time part after `T`, or both parts. The date
+    /// part has years, months and days. The time part has hours, minutes and seconds. A part has no gaps between its
+    /// units.
     mutating func duration() -> Bool {
         guard take("P") else { return false }
         var weeks = self

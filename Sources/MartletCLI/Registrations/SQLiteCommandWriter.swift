@@ -182,5 +182,7 @@ final class SQLiteCommandWriter: RegistrationWriter, @unchecked Sendable {
     }
 
     private static let unexpectedResponse = StoreFault(
-        .refused, "the worker refused the change; run the command with the version and the configuration of the worker")
+        .refused,
+        "cannot change the registration store through its worker: the worker refused the change; run the command with "
+            + "the version and the configuration of the worker")
 }

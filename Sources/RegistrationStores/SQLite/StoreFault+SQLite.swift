@@ -9,7 +9,7 @@ extension StoreFault {
         switch error.code {
         case .inUse, .busy: code = .unreachable
         case .interrupted, .closed: (code, remedy) = (.unreachable, "wait until the worker opens the file again")
-        // The writer of a worker creates the file, and its lanes wait for that.
+        // The writer of a worker creates the file, and the lanes of the worker wait for the file.
         case .missing: (code, remedy) = (.unreachable, "start a worker with this store to create the file")
         case .olderVersion: code = .unreachable
         case .queueFull: (code, remedy) = (.unreachable, "move the file to a faster disk if this persists")

@@ -2,7 +2,7 @@
 public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringConvertible {
     /// Details for debugging Martlet itself.
     case debug
-    /// Normal operation: a summary each minute, and few other lines.
+    /// Normal operation, with a summary each minute, and few other lines.
     case info
     /// A problem in spite of which Martlet continues, such as a lost broker connection or an expiring certificate.
     case warning

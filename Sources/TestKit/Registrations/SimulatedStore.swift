@@ -28,12 +28,12 @@ package final class SimulatedStore {
     package var answerLatency = Duration.zero
     /// Whether changes are committed and then fail, because the answer to the commit is lost.
     package var losesAnswers = false
-    /// Called when the store has performed work, before the answer.
+    /// A closure that is called when the store has performed work, before the answer.
     package var onWork: (Work, Client) -> Void = { _, _ in }
-    /// Called for each row that a command or its expiry changes, with the row before the change. Not called for deleted
-    /// rows and edits of operators.
+    /// A closure that is called for each row that a command or its expiry changes, with the row before the change. Not
+    /// called for deleted rows and edits of operators.
     package var onChange: (_ row: Registration, _ previous: Registration?) -> Void = { _, _ in }
-    /// Called for each event that the store begins to keep.
+    /// A closure that is called for each event that the store begins to keep.
     package var onEvent: (StoredEvent) -> Void = { _ in }
     package private(set) var rows: [Registration.Key: Registration] = [:]
     package private(set) var marks: [UUIDValue: EndMark] = [:]

@@ -144,7 +144,7 @@ public final class ScriptedQueue {
     }
 }
 
-/// A consumer: one `basic.consume` on one channel.
+/// A consumer, which results from one `basic.consume` on one channel.
 final class ScriptedConsumer {
     let tag: String
     let queue: ScriptedQueue

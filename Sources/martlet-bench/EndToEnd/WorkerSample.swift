@@ -12,7 +12,7 @@ struct WorkerSample {
     /// The number of devices of each request.
     var devices = 1
 
-    /// A request to several devices also results in a report.
+    /// The number of results of each request. A request to several devices also has a report.
     private var resultsPerRequest: Int { devices == 1 ? 1 : devices + 1 }
 
     /// The results between which the workers are measured. The requests to the devices of users follow all other

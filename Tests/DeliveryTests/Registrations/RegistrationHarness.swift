@@ -200,7 +200,7 @@ final class TestWriter: RegistrationWriter {
     var faultsOfDeletions: [StoreFault] = []
     /// The maximum number of commands that a batch can have without exceeding a time limit of the server.
     var commandsMax = Int.max
-    /// Called before each batch and each deletion of events.
+    /// A closure that is called before each batch and each deletion of events.
     var began: () -> Void = {}
     private(set) var batchSizes: [Int] = []
     private(set) var rounds = 0
