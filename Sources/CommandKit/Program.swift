@@ -50,7 +50,7 @@ package struct Program: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: the arguments without the program's name.
-    ///   - defaults: default values by option name; see ``OptionDefault``.
+    ///   - defaults: default values by option name. See ``OptionDefault``.
     package func run(_ arguments: [String], defaults: [String: OptionDefault] = [:]) -> ExitCode {
         do throws(UsageError) {
             switch try request(arguments, defaults: defaults) {

@@ -42,7 +42,7 @@
     }
 
     /// Returns a hash of all bytes of the key. Therefore, long keys that differ only in the middle usually have
-    /// different hashes, too. The hash is not secret: use it only for tables whose keys a peer cannot choose.
+    /// different hashes, too. The hash is not secret. Use it only for tables whose keys a peer cannot choose.
     @inlinable public func hash(padded text: UnsafePointer<UInt8>) -> UInt64 {
         var hash = fingerprint
         var offset = 8

@@ -64,8 +64,8 @@ public final class SQLiteThread<Statements>: Sendable {
     /// writer. All jobs of the transaction then complete with `interrupted` or `closed`. To finish the jobs instead,
     /// wait for their completions before you call this method.
     ///
-    /// Close the reader before the writer: the last connection to close moves the WAL into the database. Callable from
-    /// any thread.
+    /// Close the reader before the writer, because the last connection to close moves the WAL into the database.
+    /// Callable from any thread.
     ///
     /// - Parameter closed: Called on `loop` once the file is closed and its lock is free. Completions of jobs of that
     ///   loop precede it.

@@ -6,7 +6,7 @@ import Testing
 /// Most tests share a broker. The tests run one at a time, because concurrent tests would slow each other down.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum SystemTests {}
 
-/// End-to-end tests that disrupt their broker: stop, freeze or fill it, or close its connections.
+/// End-to-end tests that stop, freeze or fill their broker, or close its connections.
 ///
 /// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum BrokerFaultTests {}

@@ -195,7 +195,7 @@ import Testing
         transcript.expect(.ended(7), at: 11)
     }
 
-    /// Events in any order: limits hold, no generation begins twice, and the worker exits at most once.
+    /// With events in any order, limits hold, no generation begins twice, and the worker exits at most once.
     @Test(arguments: 0..<200) func anyOrderOfEventsKeepsTheBounds(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

@@ -4,7 +4,7 @@ public struct ConsumerConfiguration: Sendable {
     /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces this limit. After a pause, or
     /// after the broker canceled the consumer, earlier deliveries can add up to a quarter of the limit.
     public var prefetch: Int
-    /// The largest body in bytes. Larger bodies are discarded; see `IncomingMessage.isOversized`.
+    /// The largest body in bytes. Larger bodies are discarded. See `IncomingMessage.isOversized`.
     public var messageBytesMax = 1 << 20
     /// The limit of `Consumer.bodyBytesInFlight`. At this limit, the connection is not read until the bytes in
     /// flight fall to three quarters of the limit.

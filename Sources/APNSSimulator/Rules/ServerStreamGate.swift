@@ -13,7 +13,7 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
-    /// Whether the limit is one stream even while the gate is open; see ``setLowered(_:)``.
+    /// Whether the limit is one stream even while the gate is open. See ``setLowered(_:)``.
     private var isLowered = false
     /// Number of open streams, including refused ones.
     private(set) var streams = 0

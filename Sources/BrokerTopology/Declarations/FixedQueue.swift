@@ -95,7 +95,7 @@ extension Topology {
     /// Whether workers store device registrations, and publish a request for each device of a user.
     public var hasRegistrations: Bool { fixedQueues.contains(.registrations) }
 
-    /// Queues that a worker needs; see ``FixedQueue/isRequired``.
+    /// Queues that a worker needs. See ``FixedQueue/isRequired``.
     public var requiredQueues: [String] {
         let others = fixedQueues.filter { !$0.isRequired }.map(names.name)
         return queues.map(\.name).filter { !others.contains($0) }

@@ -15,7 +15,7 @@ package struct OptionSyntax: Sendable {
     package let value: String?
     package let help: String
     package let isRequired: Bool
-    /// Whether the command works if the option's default is unreadable; see ``OptionDefault``.
+    /// Whether the command works if the option's default is unreadable. See ``OptionDefault``.
     package let isAdvisory: Bool
     package let repetition: Repetition
     /// The allowed values, which shells complete.

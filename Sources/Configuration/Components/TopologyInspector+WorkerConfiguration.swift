@@ -10,7 +10,7 @@ extension TopologyInspector {
 }
 
 extension ManagementAccess {
-    /// Creates the access that the configuration describes; returns nil if the configuration does not name the
+    /// Creates the access that the configuration describes. Returns nil if the configuration does not name the
     /// management API.
     package init?(_ broker: WorkerConfiguration.Broker) {
         guard let url = broker.management else { return nil }

@@ -74,8 +74,8 @@ package struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readPrintedTopology(root) }
     }
 
-    /// Returns the places of the configuration's secrets; no places if the file cannot be read or is not YAML. Replaces
-    /// variables in paths.
+    /// Returns the places of the configuration's secrets. Returns no places if the file cannot be read or is not YAML.
+    /// Replaces variables in paths.
     package func secretPlaces() -> SecretPlaces {
         guard let text = try? text(), let document = try? YAMLDocument(text) else { return SecretPlaces() }
         return SecretPlaces(document.root) { try? resolver.replacingVariables($0) }

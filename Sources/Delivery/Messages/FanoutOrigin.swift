@@ -10,8 +10,8 @@ import Registrations
 final class FanoutOrigin: Sendable {
     /// The id of the request to users.
     let requestID: UUIDValue
-    /// The first owner of the token among the users of the request. Results name this owner, also after a sign-out:
-    /// consumers count each pair of id and user. A secret.
+    /// The first owner of the token among the users of the request. Results name this owner, also after a sign-out,
+    /// because consumers count each pair of id and user. A secret.
     let user: String
     /// The other owners; empty unless the token is shared. Secrets.
     let otherOwners: [String]

@@ -8,7 +8,7 @@ enum RequestSlip {
         "type": "push_type", "token": "device_token", "topic": "app", "bundle_id": "app", "apns_id": "id",
     ]
 
-    /// Returns the violation with a hint at the probable mistake; without a hint if no mistake is recognized.
+    /// Returns the violation with a hint at the probable mistake, or without a hint if no mistake is recognized.
     ///
     /// - Parameter root: The request. If the request is in an event, pointers of the violation begin at the event.
     static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {

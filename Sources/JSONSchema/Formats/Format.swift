@@ -71,7 +71,7 @@ struct FormatReader {
         return true
     }
 
-    /// Reads a number with exactly `count` digits; returns nil for fewer digits.
+    /// Reads a number with exactly `count` digits. Returns nil for fewer digits.
     mutating func number(_ count: Int) -> Int? {
         var value = 0
         for _ in 0..<count {

@@ -7,7 +7,7 @@ enum Punycode {
     /// of decoding and encoding.
     private static let countMax = 63
 
-    /// Decodes the part of a label after `xn--`; returns nil if the part is invalid.
+    /// Decodes the part of a label after `xn--`. Returns nil if the part is invalid.
     static func decoded(_ text: Slice<UnsafeRawBufferPointer>) -> [Unicode.Scalar]? {
         guard text.count <= countMax else { return nil }
         let plain = text.lastIndex(of: UInt8(ascii: "-"))

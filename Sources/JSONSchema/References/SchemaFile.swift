@@ -15,7 +15,7 @@ struct SchemaFile {
         path = ([Substring(folder)] + parts).joined(separator: "/")
     }
 
-    /// Reads and parses the file; returns nil if it does not exist.
+    /// Reads and parses the file. Returns nil if it does not exist.
     func document(limits: JSONLimits) throws(SchemaFileError) -> JSONDocument? {
         guard let text = try read(bytesMax: limits.bytesMax) else { return nil }
         do throws(JSONError) {

@@ -5,8 +5,8 @@ extension SchemaLibrary {
     /// Maximum length of a chain of meta-schemas.
     private static let metaSchemasMax = 8
 
-    /// Returns the dialect that a resource names as `$schema`; without `$schema`, the dialect of the outer resource, if
-    /// any, or the default dialect.
+    /// Returns the dialect that a resource names as `$schema`. Without `$schema`, returns the dialect of the outer
+    /// resource, if any, or the default dialect.
     mutating func dialect(
         of schema: JSONValue, _ place: SchemaNode, default outer: Dialect?
     ) throws(SchemaError) -> Dialect {

@@ -115,7 +115,7 @@ extension URIReference: CustomStringConvertible {
             + (fragment.map { "#" + $0 } ?? "")
     }
 
-    /// Decodes percent escapes; returns nil if they are malformed or the result is not UTF-8.
+    /// Decodes percent escapes. Returns nil if they are malformed or the result is not UTF-8.
     static func percentDecoded(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []

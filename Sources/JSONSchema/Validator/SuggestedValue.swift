@@ -7,7 +7,7 @@ enum SuggestedValue: Equatable {
     /// A number or literal, which JSON writes without quotes.
     case bare(String)
 
-    /// Finds the constant of `list` that is most similar to a text; returns nil if no constant is similar.
+    /// Finds the constant of `list` that is most similar to a text. Returns nil if no constant is similar.
     init?(_ text: String, among list: JSONValue) {
         let constants = list.elements.prefix(Suggestion.candidatesMax)
         let bare = constants.lazy.filter { $0.kind != .string }.map { String(decoding: $0.sourceBytes, as: UTF8.self) }
@@ -20,7 +20,7 @@ enum SuggestedValue: Equatable {
         }
     }
 
-    /// Finds the Boolean that a text probably means; returns nil for other texts.
+    /// Finds the Boolean that a text probably means. Returns nil for other texts.
     init?(boolean text: String) {
         switch text.lowercased() {
         case "true", "yes", "on", "y": self = .bare("true")

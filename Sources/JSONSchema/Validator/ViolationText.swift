@@ -133,7 +133,7 @@ struct ViolationText {
         }
     }
 
-    /// Describes alternatives such as `[{"required": ["a"]}, {"required": ["b"]}]`; returns nil for other alternatives.
+    /// Describes alternatives such as `[{"required": ["a"]}, {"required": ["b"]}]`. Returns nil for other alternatives.
     private func required(_ place: SchemaNode, _ node: Int) -> String? {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return nil }
@@ -152,7 +152,7 @@ struct ViolationText {
         return "must have \(only) of \(names.joined(separator: ", "))\(present)"
     }
 
-    /// Describes alternatives such as `[{"const": 1, "title": "One"}, {"const": 2}]` as an enumeration; returns nil for
+    /// Describes alternatives such as `[{"const": 1, "title": "One"}, {"const": 2}]` as an enumeration. Returns nil for
     /// other alternatives.
     private func constants(_ place: SchemaNode, _ found: FoundViolations.Violation) -> String? {
         let list = schema.value(place)

@@ -3,7 +3,7 @@ import Configuration
 
 /// A command that reads a configuration file, or a broker's URL from the command line.
 protocol ConfiguredCommand: Command {
-    /// Runs the command; see `Command.run`.
+    /// Runs the command. See `Command.run`.
     ///
     /// - Throws: the mistakes in the file or the URL.
     func execute() throws(ConfigurationError) -> ExitCode

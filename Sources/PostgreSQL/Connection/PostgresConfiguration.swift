@@ -17,7 +17,7 @@ public struct PostgresConfiguration: Sendable {
         public var connectMillisecondsMax = 2000
         /// Limit for resolving a host name. The name service may need 5 s to skip a dead name server.
         public var resolveMillisecondsMax = 10_000
-        /// The least, first and longest delay before the next round of attempts; see ``Backoff``.
+        /// The least, first and longest delay before the next round of attempts. See ``Backoff``.
         public var retryMillisecondsMin = 100
         public var retryMilliseconds = 250
         public var retryMillisecondsMax = 5000

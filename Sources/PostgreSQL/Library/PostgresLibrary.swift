@@ -22,7 +22,7 @@ public enum PostgresLibrary {
                 + "install a newer package libpq5")
     }
 
-    /// Loads libpq. The first call reads files: make that call before lanes start. Any thread may call the function.
+    /// Loads libpq. The first call reads files. Make that call before lanes start. Any thread may call the function.
     ///
     /// - Throws: ``PostgresError`` of code `unavailable` if libpq cannot be loaded or is older than 14.
     public static func load() throws(PostgresError) {

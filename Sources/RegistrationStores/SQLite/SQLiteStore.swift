@@ -10,7 +10,8 @@ public final class SQLiteStore: Sendable {
     private let writing: SharedSQLiteThread
     private let refusal: StoreFault?
 
-    /// Opens no file: readers and writers open it when they start. Create only one store for each file in a process.
+    /// Opens no file. Readers and writers open the file when they start. Create only one store for each file in a
+    /// process.
     ///
     /// - Parameters:
     ///   - path: The absolute path of the file.

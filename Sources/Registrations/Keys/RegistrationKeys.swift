@@ -10,7 +10,7 @@ import JSON
 /// ```
 ///
 /// The data key with the id `active_key` encrypts. The other data keys only decrypt. Activate a new key only after all
-/// workers have it. Without `active_key`, the key with the highest id encrypts. The index key is permanent: with
+/// workers have it. Without `active_key`, the key with the highest id encrypts. The index key is permanent. With
 /// another one, lookups find no rows.
 ///
 /// The optional member `newest_key` is the highest id that the file has ever had. A file has this member after the

@@ -21,7 +21,7 @@ public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringCon
         }
     }
 
-    /// Creates the level with this name; returns nil if no level has the name.
+    /// Creates the level with this name. Returns nil if no level has the name.
     public init?(_ word: String) {
         guard let level = Self.allCases.first(where: { $0.description == word }) else { return nil }
         self = level

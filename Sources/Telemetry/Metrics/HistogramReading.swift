@@ -23,7 +23,8 @@ public struct HistogramReading: Sendable, Hashable {
         sum &+= other.sum
     }
 
-    /// Returns the observations since an earlier reading; all observations if that reading is nil or has other bounds.
+    /// Returns the observations since an earlier reading. Returns all observations if that reading is nil or has other
+    /// bounds.
     public func since(_ earlier: HistogramReading?) -> HistogramReading {
         guard let earlier, earlier.bounds == bounds else { return self }
         let differences = zip(counts, earlier.counts).map { $0 &- $1 }

@@ -16,7 +16,7 @@ public struct TraceContext: Sendable, Hashable {
         self.isSampled = isSampled
     }
 
-    /// Parses a `traceparent`; returns nil if the text is invalid according to the specification. Reads only the fields
+    /// Parses a `traceparent`. Returns nil if the text is invalid according to the specification. Reads only the fields
     /// of version 00, also in a text of a later version.
     public init?(traceParent text: String) {
         let bytes = Array(text.utf8)

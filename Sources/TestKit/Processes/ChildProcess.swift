@@ -5,7 +5,7 @@ import Threads
 
 /// A process that a test or a benchmark started.
 ///
-/// The kernel sends the process a signal when the starting process exits for any reason; see ``OrphanEnd``.
+/// The kernel sends the process a signal when the starting process exits for any reason. See ``OrphanEnd``.
 ///
 /// `@unchecked Sendable`: the lock `state` protects the mutable properties.
 public final class ChildProcess: @unchecked Sendable {

@@ -61,7 +61,7 @@ enum AMQPMethod: UInt32 {
     /// The class ID in content headers.
     static let basicClass: UInt16 = 0x003C
 
-    /// Reads the IDs at the start of a method frame; returns nil if the IDs are missing or unknown.
+    /// Reads the IDs at the start of a method frame. Returns nil if the IDs are missing or unknown.
     init?(_ reader: inout WireReader) {
         guard let number = reader.long() else { return nil }
         self.init(rawValue: number)

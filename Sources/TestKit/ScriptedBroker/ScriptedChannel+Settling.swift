@@ -93,7 +93,7 @@ extension ScriptedChannel {
         return low < unsettled.count && unsettled[low].tag == tag ? low : nil
     }
 
-    /// Requeues the messages, grouped by queue; without `requeue`, dead-letters them.
+    /// Requeues the messages, grouped by queue. Without `requeue`, dead-letters the messages.
     func settle(_ items: [Unsettled], requeue: Bool) {
         for item in items { item.consumer?.unsettled -= 1 }
         guard requeue else {

@@ -46,7 +46,7 @@ extension Rollout {
         case monitorQueues(Generation)
         /// The takeover by the generation. Status requests and pauses then refer to its lanes.
         case putInForce(Generation)
-        /// The end of a generation: its lanes stop consuming, settle their deliveries and end.
+        /// The end of a generation, whose lanes stop consuming, settle their deliveries and end.
         case finish(Int)
         /// The removal of a retired generation, which has ended.
         case remove(Int)

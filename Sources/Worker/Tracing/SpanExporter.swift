@@ -31,7 +31,7 @@ final class SpanExporter: @unchecked Sendable {
         self.log = log
     }
 
-    /// Creates the exporter that the configuration describes; returns nil if tracing is not configured.
+    /// Creates the exporter that the configuration describes. Returns nil if tracing is not configured.
     convenience init?(_ version: PreparedVersion, log: Log) {
         guard let tracing = version.configuration.tracing else { return nil }
         self.init(tracing, worker: version.components.lane.worker, version: MartletVersion.current, log: log)

@@ -165,7 +165,7 @@ final class RegistrationHarness {
         }
     }
 
-    /// Cuts the connection with this index to the broker; all connections to the broker if `index` is nil.
+    /// Cuts the connection with this index to the broker. Cuts all connections to the broker if `index` is nil.
     func cut(_ index: Int? = nil) {
         loop.enter {
             let connections = loop.network.connections.filter { $0.endpoint == broker.endpoint }
