@@ -25,7 +25,7 @@ final class ConfirmedPublisher {
         (self.publisher, self.repeats, self.log, self.completeRemedy) = (publisher, repeats, log, completeRemedy)
     }
 
-    /// Starts the publisher.
+    /// Registers an observer of `failure`.
     ///
     /// - Parameter failureChanged: Called when `failure` becomes nil or is no longer nil.
     func start(failureChanged: @escaping () -> Void) { self.failureChanged = failureChanged }

@@ -111,7 +111,7 @@ extension OptionSyntax {
 }
 
 extension [OptionSyntax] {
-    /// The namespace of a device token.
+    /// The options for the environment, kind and scope of a device token.
     fileprivate static let token: [OptionSyntax] = [
         OptionSyntax(
             name: "environment", value: "NAME",
