@@ -12,7 +12,9 @@ enum HTTPDate {
         else { return nil }
         let parts = words[4].split(separator: ":", omittingEmptySubsequences: false)
         let clock = parts.compactMap { Int64($0) }
-        guard parts.count == 3, clock.count == 3, 0...23 ~= clock[0], 0...59 ~= clock[1], 0...60 ~= clock[2] else { return nil }
+        guard parts.count == 3, clock.count == 3, 0...23 ~= clock[0], 0...59 ~= clock[1], 0...60 ~= clock[2] else {
+            return nil
+        }
         return days(year, Int64(month) + 1, day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
