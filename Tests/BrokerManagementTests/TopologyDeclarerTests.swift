@@ -136,6 +136,44 @@ import Testing
         #expect(RequiredTopology.sentence(["a", "b"], advice: "run c") == "a, b are missing: run c")
     }
 
+    // A fault of fleet control must not stop delivery.
+    @Test func aWorkerDoesNotWaitForFleetControl() {
+        let (without, with) = (RequiredTopology(Topology()), RequiredTopology(Topology(hasFleetControl: true)))
+        #expect(with.exchanges == without.exchanges && with.queues == without.queues)
+    }
+
+    @Test func fleetControlIsDeclared() async throws {
+        let topology = Topology(waits: [], hasFleetControl: true)
+        let runs = try await withBroker { _, admin in
+            [try await Self.steps(of: topology, at: admin), try await Self.steps(of: topology, at: admin)]
+        }
+        #expect(runs.map(\.failures) == [0, 0])
+        for object in ["exchange push.control", "exchange push.fleet", "queue push.pauses", "queue push.commands"] {
+            #expect(runs[0].lines.contains("created \(object)") && runs[1].lines.contains("present \(object)"))
+        }
+        #expect(runs[0].lines.contains("bound push.commands to push.control by audit.#"))
+    }
+
+    // A passive declaration shows no depth of a stream, and a broken stream could delay the answer for other queues.
+    @Test func conditionsOfQueuesDoNotIncludeStreams() async throws {
+        let topology = Topology(waits: [], hasFleetControl: true)
+        let names = try await onEpollLoop { loop in
+            let broker = ScriptedBroker(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0))
+            try broker.start()
+            broker.declareQueue("push.pauses", arguments: ["x-queue-type": "stream"])
+            broker.declareQueue("push.dead", arguments: ["x-queue-type": "quorum"])
+            let url = try AMQPURL("amqp://guest:guest@\(broker.endpoint)")
+            let admin = BrokerAdmin(
+                loop: loop, connectors: url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) },
+                connection: ConnectionConfiguration(url))
+            let conditions = try await TopologyInspector(topology, management: nil, virtualHost: "/")
+                .queueConditions(by: admin, deadlineSeconds: 30)
+            broker.shutDown()
+            return conditions.statuses.map(\.name)
+        }
+        #expect(names == ["push.dead"])
+    }
+
     @Test func aProbeFindsMissingAndMismatchedObjects() async throws {
         let states = try await withBroker { broker, admin in
             broker.declareQueue("push.results", arguments: ["x-queue-type": "quorum", "x-max-length": 5])

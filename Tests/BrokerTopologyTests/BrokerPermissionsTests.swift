@@ -39,12 +39,50 @@ import Testing
                     + #"'^(a\.b\.requests|a\.b\.quarantine|a\.b\.expired|a\.b\.registrations)$'"#))
     }
 
+    @Test func fleetControlAddsRightsAndAViewer() throws {
+        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasFleetControl: true)
+        let script = RabbitmqctlScript.text(topology, virtualHost: "/", user: "me", version: nil)
+        let begin = "# rabbitmqctl set_permissions -p '/' "
+        let lines = script.split(separator: "\n").filter { $0.hasPrefix(begin) }.map { $0.dropFirst(begin.count) }
+        let worker: String =
+            #"'me' '^$' '^a\.b\.(results|dead|quarantine|fleet|wait\..*)$' "#
+            + #"'^(a\.b\.requests|a\.b\.quarantine|a\.b\.expired|a\.b\.pauses|a\.b\.commands)$'"#
+        let operators: String =
+            #"'martlet-operator' '^(a\.b\.watch\..*|a\.b\.lock\..*)$' "#
+            + #"'^(a\.b\.watch\..*|a\.b\.lock\..*|a\.b\.requests|a\.b\.results|a\.b\.unrouted|a\.b\.control"#
+            + #"|amq\.default)$' '^(a\.b\.watch\..*|a\.b\.lock\..*|a\.b\.dead|a\.b\.results|a\.b\.dlx\.rest|a\.b\.unrouted"#
+            + #"|a\.b\.fleet|a\.b\.pauses|a\.b\.commands|a\.b\.wait\..*)$'"#
+        let viewer: String =
+            #"'martlet-viewer' '^(a\.b\.watch\..*)$' '^(a\.b\.watch\..*|a\.b\.control)$' "#
+            + #"'^(a\.b\.watch\..*|a\.b\.fleet|a\.b\.pauses|a\.b\.commands)$'"#
+        #expect(lines.count == 6)
+        #expect(lines.first == Substring(worker))
+        #expect(lines.contains(Substring(operators)) && lines.last == Substring(viewer), "\(lines)")
+    }
+
+    // Without its restriction, the right to publish records of the audit is a right to pause the fleet.
+    @Test func aViewerIsRestrictedToTheAuditBeforeItMayPublish() throws {
+        let topology = Topology(hasFleetControl: true)
+        let lines = RabbitmqctlScript.text(topology, virtualHost: "it's", user: "me", version: nil)
+            .split(separator: "\n").filter { $0.contains("'martlet-viewer'") }
+        try #require(lines.count == 2)
+        #expect(
+            lines[0]
+                == #"# rabbitmqctl set_topic_permissions -p 'it'\''s' 'martlet-viewer' 'push.control' '^audit\.' '^$'"#)
+        #expect(lines[1].hasPrefix("# rabbitmqctl set_permissions "))
+        #expect(
+            BrokerPermissions.all(topology, worker: "me").filter { !$0.topics.isEmpty }.map(\.user)
+                == ["martlet-viewer"])
+    }
+
     private func users(of all: [BrokerPermissions], thatMayWriteTo exchange: String) throws -> [String] {
         try all.filter { try Regex($0.write).wholeMatch(in: exchange) != nil }.map(\.user)
     }
 
-    @Test(arguments: [false, true]) func aWorkerMayPublishToItsExchangesOnly(hasRegistrations: Bool) throws {
-        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasRegistrations: hasRegistrations)
+    @Test(arguments: [false, true], [false, true])
+    func aWorkerMayPublishToItsExchangesOnly(hasRegistrations: Bool, hasFleetControl: Bool) throws {
+        let topology = Topology(
+            names: TopologyNames(prefix: "a.b"), hasRegistrations: hasRegistrations, hasFleetControl: hasFleetControl)
         let permissions = WorkerPermissions(topology)
         let pattern = try Regex(permissions.write)
         for exchange in topology.exchanges.map(\.name) {

@@ -5,13 +5,14 @@ import Testing
 /// Consequences of the properties of fixed queues.
 @Suite struct FixedQueueTests {
     private let topology = Topology(
-        waits: [WaitDelay(seconds: 30)], hasChannelCommands: true, hasRegistrations: true)
+        waits: [WaitDelay(seconds: 30)], hasChannelCommands: true, hasRegistrations: true, hasFleetControl: true)
 
     @Test func optionalQueuesExistOnlyByConfiguration() {
         #expect(topology.fixedQueues == FixedQueue.allCases)
         let least = Topology(results: ResultsRetention(hasQueue: false))
         #expect(least.fixedQueues == [.quarantine, .expired, .dead, .unrouted])
-        #expect(!least.queues.contains { ["push.results", "push.channels", "push.registrations"].contains($0.name) })
+        let optional = ["push.results", "push.channels", "push.registrations", "push.pauses", "push.commands"]
+        #expect(!least.queues.contains { optional.contains($0.name) })
     }
 
     // A request queue with the name of a fixed queue would be declared twice, with different arguments.
@@ -24,10 +25,12 @@ import Testing
         }
     }
 
-    @Test func workersConsumeRequestsAndCommands() {
+    @Test func workersConsumeRequestsAndCommandsAndReadStreams() {
         let queues = ["push.requests", "push.quarantine", "push.expired"]
         #expect(topology.queuesOfRequests == queues)
-        #expect(WorkerPermissions(topology).readQueues == queues + ["push.channels", "push.registrations"])
+        #expect(
+            WorkerPermissions(topology).readQueues
+                == queues + ["push.channels", "push.registrations", "push.pauses", "push.commands"])
         #expect(topology.queuesOfCommands == ["push.channels", "push.registrations"])
         #expect(Topology().queuesOfCommands == [])
         #expect(WorkerPermissions(Topology()).readQueues == queues)
@@ -37,7 +40,7 @@ import Testing
 
     // The pattern of a policy ends with the optional queues, so an optional queue only extends the end of the
     // pattern.
-    @Test func deliveriesOfAllButResultsAreUnlimited() {
+    @Test func deliveriesOfAllButResultsAndStreamsAreUnlimited() {
         let always = ["push.requests", "push.quarantine", "push.expired", "push.dead"]
         #expect(Topology().unlimitedQueues == always)
         #expect(topology.unlimitedQueues == always + ["push.channels", "push.registrations"])
@@ -47,6 +50,6 @@ import Testing
 
     @Test func aWorkerStartsWithoutTheQueuesThatAreNotRequired() {
         let missing = Set(topology.queues.map(\.name)).subtracting(topology.requiredQueues)
-        #expect(missing == ["push.results", "push.expired"])
+        #expect(missing == ["push.results", "push.expired", "push.pauses", "push.commands"])
     }
 }

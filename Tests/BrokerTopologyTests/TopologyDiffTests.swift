@@ -98,6 +98,29 @@ import Testing
         #expect(faults[1].contains("rabbitmqctl delete_queue -p '/' --if-empty 'push.dead'"))
     }
 
+    @Test func streamsAreCompared() {
+        let topology = Topology(waits: [], hasFleetControl: true)
+        var snapshot = snapshot(of: topology, version: BrokerVersion(4, 0))
+        #expect(faults(snapshot, topology) == [])
+        snapshot.exchanges["push.fleet"]?.kind = "direct"
+        snapshot.queues["push.pauses"]?.arguments["x-max-length-bytes"] = "5"
+        snapshot.queues["push.commands"] = nil
+        snapshot.bindings.removeAll { $0.queue == "push.commands" }
+        #expect(
+            faults(snapshot, topology).map { String($0.prefix { $0 != ";" }) } == [
+                "differs exchange push.fleet: the type is direct instead of topic",
+                "differs queue push.pauses: x-max-length-bytes is 5 instead of 20000000",
+                "missing queue push.commands: run martlet topology apply",
+                "missing binding of push.commands to push.control by command.#: run martlet topology apply",
+                "missing binding of push.commands to push.control by audit.#: run martlet topology apply",
+            ])
+        // RabbitMQ counts no record as a ready message, so `--if-empty` would protect no record.
+        #expect(
+            faults(snapshot, topology)[1].hasSuffix(
+                "; a broker cannot change an existing stream: run rabbitmqctl delete_queue -p '/' 'push.pauses', which "
+                    + "deletes its records, then run martlet topology apply again"))
+    }
+
     @Test func unboundedResultQueuesNeedAPolicy() {
         let faults = faults { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
         #expect(faults.count == 1)

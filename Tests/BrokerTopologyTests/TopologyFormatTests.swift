@@ -48,6 +48,70 @@ import YAML
         }
     }
 
+    @Test func everyFormatDeclaresFleetControl() throws {
+        let topology = Topology(waits: [], hasFleetControl: true)
+        let text = DefinitionsFile.text(topology, virtualHost: "/", version: BrokerVersion(4, 0))
+        let added = Self.added(
+            to: DefinitionsFile.text(Topology(waits: []), virtualHost: "/", version: BrokerVersion(4, 0)), in: text)
+        #expect(
+            added == [
+                #"{"vhost":"/","name":"push.control","type":"topic","durable":true,"auto_delete":false,"#
+                    + #""internal":false,"arguments":{}}"#,
+                #"{"vhost":"/","name":"push.fleet","type":"topic","durable":true,"auto_delete":false,"#
+                    + #""internal":false,"arguments":{}}"#,
+                #"{"vhost":"/","name":"push.pauses","durable":true,"auto_delete":false,"arguments":{"#
+                    + #""x-queue-type":"stream","x-max-length-bytes":20000000,"#
+                    + #""x-stream-max-segment-size-bytes":1000000}}"#,
+                #"{"vhost":"/","name":"push.commands","durable":true,"auto_delete":false,"arguments":{"#
+                    + #""x-queue-type":"stream","x-max-length-bytes":256000000,"#
+                    + #""x-stream-max-segment-size-bytes":16000000,"x-max-age":"90D"}}"#,
+                #"{"vhost":"/","source":"push.control","destination":"push.pauses","destination_type":"queue","#
+                    + #""routing_key":"pauses","arguments":{}}"#,
+                #"{"vhost":"/","source":"push.control","destination":"push.commands","destination_type":"queue","#
+                    + #""routing_key":"command.#","arguments":{}}"#,
+                #"{"vhost":"/","source":"push.control","destination":"push.commands","destination_type":"queue","#
+                    + #""routing_key":"audit.#","arguments":{}}"#,
+            ])
+        let script = RabbitmqctlScript.text(topology, virtualHost: "/", user: "me", version: nil)
+        for line in added { #expect(script.contains(line)) }
+        let objects = KubernetesObjects.text(topology, virtualHost: "/", user: "me", cluster: "rabbit", version: nil)
+        for (kind, name, spec) in [
+            ("Exchange", "push-control", #"{"vhost":"/","name":"push.control","type":"topic","#),
+            ("Exchange", "push-fleet", #"{"vhost":"/","name":"push.fleet","type":"topic","#),
+            (
+                "Queue", "push-pauses",
+                #"{"vhost":"/","name":"push.pauses","type":"stream","durable":true,"arguments":{"#
+                    + #""x-max-length-bytes":20000000,"x-stream-max-segment-size-bytes":1000000},"#
+            ),
+            ("Queue", "push-commands", #"{"vhost":"/","name":"push.commands","type":"stream","durable":true,"#),
+            (
+                "Binding", "push-commands-to-push-control-2",
+                #"{"vhost":"/","source":"push.control","destination":"push.commands","#
+            ),
+            ("User", "martlet-viewer", #"{"rabbitmqClusterReference":"#),
+            (
+                "TopicPermission", "martlet-viewer-to-push-control",
+                #"{"vhost":"/","userReference":{"name":"martlet-viewer"},"permissions":{"exchange":"push.control","#
+                    + #""write":"^audit\\.","read":"^$"},"#
+            ),
+        ] {
+            #expect(
+                objects.contains("kind: \(kind)\nmetadata:\n  name: \(name)\nspec: \(spec)"), "\(kind) \(name)")
+        }
+    }
+
+    /// Returns the lines of a text that another text lacks, without indentation and commas.
+    private static func added(to former: String, in text: String) -> [String] {
+        func lines(_ text: String) -> [String] {
+            text.split(separator: "\n").map { line in
+                let line = line.drop { $0 == " " }
+                return String(line.hasSuffix(",") ? line.dropLast() : line)
+            }
+        }
+        let formerLines = Set(lines(former))
+        return lines(text).filter { !formerLines.contains($0) }
+    }
+
     @Test func shardsAreBoundToAnExchange() throws {
         let topology = Topology(
             names: TopologyNames(shards: ["push.requests": 64]), waits: [WaitDelay(seconds: 30)])

@@ -1,5 +1,6 @@
-import BrokerTopology
 import Testing
+
+@testable import BrokerTopology
 
 @Suite struct TopologyTests {
     let topology = Topology(waits: [WaitDelay(seconds: 30)])
@@ -60,6 +61,43 @@ import Testing
                 #"x-dead-letter-strategy=text("at-least-once")"#, #"x-overflow=text("reject-publish")"#,
             ])
         #expect(topology.formerBindings == Topology(waits: []).formerBindings)
+    }
+
+    @Test func fleetControlHasItsObjectsOnlyIfConfigured() {
+        #expect(!topology.hasFleetControl)
+        let fleet = Topology(waits: [WaitDelay(seconds: 30)], hasFleetControl: true)
+        #expect(fleet.hasFleetControl)
+        #expect(
+            fleet.exchanges.filter { !topology.exchanges.contains($0) }.map { "\($0.name) \($0.kind) \($0.arguments)" }
+                == ["push.control topic []", "push.fleet topic []"])
+        #expect(fleet.exchanges.filter(topology.exchanges.contains) == topology.exchanges)
+        #expect(
+            fleet.queues.filter { !topology.queues.contains($0) }.map { "\($0.name) \($0.arguments.text)" } == [
+                "push.pauses x-queue-type=stream x-max-length-bytes=20000000 "
+                    + "x-stream-max-segment-size-bytes=1000000",
+                "push.commands x-queue-type=stream x-max-length-bytes=256000000 "
+                    + "x-stream-max-segment-size-bytes=16000000 x-max-age=90D",
+            ])
+        #expect(fleet.queues.filter(topology.queues.contains) == topology.queues)
+        #expect(
+            fleet.bindings.filter { !topology.bindings.contains($0) }.map(\.text) == [
+                "push.pauses to push.control by pauses", "push.commands to push.control by command.#",
+                "push.commands to push.control by audit.#",
+            ])
+        #expect(fleet.bindings.filter(topology.bindings.contains) == topology.bindings)
+        #expect(fleet.formerBindings == topology.formerBindings)
+        #expect(fleet.names == topology.names && fleet.names.lockPrefix == "push.lock.")
+    }
+
+    // RabbitMQ refuses a stream with a delivery limit, and no policy for queues may match a stream.
+    @Test func streamsHaveNoDeliveryLimit() throws {
+        let fleet = Topology(hasFleetControl: true)
+        #expect(fleet.queues.filter(\.isStream).map(\.name) == ["push.pauses", "push.commands"])
+        #expect(!topology.queues.contains { $0.isStream })
+        let version = BrokerVersion(4, 0)
+        #expect(fleet.queues(at: version).filter(\.isStream) == fleet.queues.filter(\.isStream))
+        #expect(fleet.policies(of: version) == Topology().policies(of: version))
+        #expect(fleet.unlimitedQueues == Topology().unlimitedQueues)
     }
 
     // A result without a bound queue must not delay the acknowledgment of its request.

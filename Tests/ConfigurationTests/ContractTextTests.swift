@@ -93,6 +93,8 @@ import Testing
         }
         let waits = try property("config", "/properties/retry/properties/delays")["default"]?.elements
         #expect(waits?.compactMap { $0.string } == retry.waits.map(\.label))
+        let interval = try property("config", "/properties/fleet/properties/report_interval")["default"]?.string
+        #expect(interval == WaitDelay(seconds: WorkerConfiguration.Fleet().reportIntervalSeconds).label)
         for (name, seconds) in [("age_max", retry.ageSecondsMax), ("hold_max", retry.holdSecondsMax)] {
             let label = try property("config", "/properties/retry/properties/\(name)")["default"]?.string
             #expect(label == WaitDelay(seconds: seconds).label)

@@ -54,6 +54,20 @@ import Testing
                 """)
     }
 
+    @Test func fleetControlAsATable() {
+        let table = TopologyReport.table(Topology(waits: [], hasFleetControl: true), version: BrokerVersion(4, 0))
+        for row in [
+            /push\.control +topic *\n/, /push\.fleet +topic *\n/,
+            /push\.pauses +x-queue-type=stream x-max-length-bytes=20000000 x-stream-max-segment-size-bytes=1000000\n/,
+            /push\.control +push\.pauses +pauses\n/, /push\.control +push\.commands +command\.#\n/,
+            /push\.control +push\.commands +audit\.#\n/,
+        ] {
+            #expect(table.contains(row))
+        }
+        let without = TopologyReport.table(Topology(waits: []), version: BrokerVersion(4, 0))
+        for word in ["stream", "control", "fleet", "pauses"] { #expect(!without.contains(word)) }
+    }
+
     @Test func shardedTopologyAsATable() {
         let table = TopologyReport.table(Topology(names: TopologyNames(shards: ["push.requests": 64])))
         #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))

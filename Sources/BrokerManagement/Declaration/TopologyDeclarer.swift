@@ -95,7 +95,7 @@ public struct TopologyDeclarer {
         let bounds = topology.isBounded(queue.name) ? advice.bound(queue: queue.name, topology.results) : nil
         let isBoundedByPolicy = snapshot?.queues[queue.name]?.isBoundedByPolicy == true
         var (isLimited, isNew) = (false, false)
-        let migration = advice.migrate(queue: queue.name)
+        let migration = advice.migrate(queue)
         try await step("queue \(queue.name)", migration: migration) { admin throws(AMQPError) in
             let exists = try await admin.queueExists(queue.name)
             do throws(AMQPError) {

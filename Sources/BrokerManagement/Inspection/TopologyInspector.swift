@@ -45,7 +45,8 @@ public struct TopologyInspector: Sendable {
     }
 
     /// Returns the depths, consumers and limits of the topology's queues and of other queues that are bound to its
-    /// exchanges. Only the management API shows the limits and the other queues.
+    /// exchanges. Only the management API shows the limits and the other queues. Streams are not included, because they
+    /// have no depth.
     ///
     /// - Parameter admin: started and closed by this function.
     /// - Throws: if the broker cannot be reached.
@@ -54,9 +55,9 @@ public struct TopologyInspector: Sendable {
     ) async throws(AMQPError) -> QueueConditions {
         let answer = await management?.snapshot(of: topology)
         var conditions = QueueConditions(topology: topology, statuses: [], management: answer, advice: advice)
-        let own = topology.queues.map(\.name)
+        let own = topology.queues.filter { !$0.isStream }.map(\.name)
         let shown = (try? answer?.get())?.queues.keys.sorted() ?? []
-        let others = shown.filter { !own.contains($0) }
+        let others = shown.filter { name in !topology.queues.contains { $0.name == name } }
         admin.start()
         do {
             try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)

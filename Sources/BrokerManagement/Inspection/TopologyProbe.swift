@@ -32,7 +32,7 @@ struct TopologyProbe {
         }
         for queue in topology.queues(at: BrokerVersion(admin.serverProperties)) {
             let (finding, isComplete) = try await inspect(
-                "queue \(queue.name)", remedy: advice.migrate(queue: queue.name)
+                "queue \(queue.name)", remedy: advice.migrate(queue)
             ) { () async throws(AMQPError) in
                 try await admin.queueExists(queue.name)
             } declare: { () async throws(AMQPError) in

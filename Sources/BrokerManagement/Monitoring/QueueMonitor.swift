@@ -27,7 +27,7 @@ public final class QueueMonitor {
 
     private var loop: EventLoop { admin.connection.loop }
 
-    /// Creates a monitor of all queues of the topology.
+    /// Creates a monitor of all queues of the topology except streams, which have no depth.
     ///
     /// - Parameters:
     ///   - admin: started and closed by this type.
@@ -37,7 +37,7 @@ public final class QueueMonitor {
         self.unroutedAdvice = unroutedAdvice
         self.log = log
         unroutedQueue = topology.names.unroutedQueue
-        queues = topology.queues.map(\.name)
+        queues = topology.queues.filter { !$0.isStream }.map(\.name)
     }
 
     /// The age of `latest` in seconds; nil before the first refresh and after the loss of the connection.

@@ -7,17 +7,19 @@ public struct RequiredTopology {
     ///
     /// Excludes the exchanges of shards, and without device registrations the exchange of requests, because producers
     /// may publish directly to the queues. Excludes the exchanges that sort the broker's dead letters, because
-    /// topologies of earlier versions lack them.
+    /// topologies of earlier versions lack them. Excludes the exchanges of fleet control, whose faults must not stop
+    /// delivery.
     let exchanges: [String]
     /// Queues that a worker consumes, and queues without which a message from a worker would be lost.
     ///
-    /// Excludes the queue of expired requests, because topologies of earlier versions lack it.
+    /// Excludes the queue of expired requests, because topologies of earlier versions lack it, and the streams of fleet
+    /// control.
     let queues: [String]
 
     public init(_ topology: Topology) {
         let names = topology.names
         let others =
-            [names.deadLetterSortExchange, names.otherDeadLettersExchange]
+            [names.deadLetterSortExchange, names.otherDeadLettersExchange, names.controlExchange, names.fleetExchange]
             + (topology.hasRegistrations ? [] : [names.requestsExchange])
         exchanges = topology.exchanges.filter { $0.kind != .consistentHash }.map(\.name)
             .filter { !others.contains($0) }

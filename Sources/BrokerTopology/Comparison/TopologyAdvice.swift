@@ -11,6 +11,18 @@ public struct TopologyAdvice: Sendable {
 
     public init(virtualHost: String) { self.virtualHost = virtualHost }
 
+    /// Returns the remedy for a queue or stream with other arguments, which a declaration cannot change.
+    public func migrate(_ queue: Topology.Queue) -> String {
+        queue.isStream ? migrate(stream: queue.name) : migrate(queue: queue.name)
+    }
+
+    /// Returns the remedy for a stream with other arguments. Readers cannot drain a stream, and `--if-empty` protects no
+    /// record, because RabbitMQ counts records of streams as 0 ready messages.
+    private func migrate(stream: String) -> String {
+        "a broker cannot change an existing stream: run rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) "
+            + "\(Shell.quoted(stream)), which deletes its records, then \(Self.apply) again"
+    }
+
     /// Returns the remedy for a queue with other arguments, which a declaration cannot change.
     public func migrate(queue: String) -> String {
         "a broker cannot change an existing queue: drain the queue, run \(deletion(ofQueue: queue)), then "

@@ -49,12 +49,12 @@ public struct TopologyDiff {
         let text = differences.joined(separator: ", ")
         guard topology.isBounded(wanted.name) else {
             return TopologyFinding(
-                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
+                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(wanted))")
         }
         let others = Self.differences(Self.structural(arguments), Self.structural(found.arguments))
         guard others.isEmpty else {
             return TopologyFinding(
-                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
+                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(wanted))")
         }
         if Topology.boundKeys.allSatisfy({ key in found.arguments["x-\(key)"] != nil || found.policy[key] != nil }) {
             return TopologyFinding(subject: subject, state: .present, advice: "bounded differently: \(text)")

@@ -1,9 +1,10 @@
-/// The queues other than request queues, their shards and wait queues. The properties of a case determine its
+/// The queues and streams other than request queues, their shards and wait queues. The properties of a case determine its
 /// declaration, policies, permissions and checks.
 ///
 /// The name of a queue is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
 public enum FixedQueue: String, CaseIterable, Sendable {
-    case quarantine, results, channels, registrations, expired, dead, unrouted
+    case quarantine, results, channels, registrations, expired, dead, unrouted, pauses
+    case fleetCommands = "commands"
 
     private var properties: Properties {
         switch self {
@@ -21,6 +22,15 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         case .expired: Properties(contents: .requests, deadLetters: .toOperators, isRequired: false)
         case .dead: Properties(contents: .deadLetters)
         case .unrouted: Properties(contents: .unroutedResults)
+        // Workers start without the streams, because a fault of fleet control must not stop delivery.
+        case .pauses:
+            Properties(
+                contents: .fleetControl, arguments: StreamRetention.pauses.arguments, isOptional: true,
+                isRequired: false)
+        case .fleetCommands:
+            Properties(
+                contents: .fleetControl, arguments: StreamRetention.commands.arguments, isOptional: true,
+                isRequired: false)
         }
     }
 
@@ -45,6 +55,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         case unroutedResults
         /// Dead letters, which operators read.
         case deadLetters
+        /// Records of operators in a stream. Workers and operators read the stream without removing records.
+        case fleetControl
     }
 
     private enum DeadLetterTarget {
@@ -63,7 +75,15 @@ public enum FixedQueue: String, CaseIterable, Sendable {
     var isBounded: Bool {
         switch contents {
         case .results, .unroutedResults: true
-        case .requests, .commands, .deadLetters: false
+        case .requests, .commands, .deadLetters, .fleetControl: false
+        }
+    }
+
+    /// The argument that chooses the type of the queue.
+    private var type: [Topology.Argument] {
+        switch contents {
+        case .requests, .commands, .results, .unroutedResults, .deadLetters: Topology.quorum
+        case .fleetControl: Topology.stream
         }
     }
 
@@ -74,7 +94,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
             case .toOperators?: Topology.deadLettersTo(exchange: names.otherDeadLettersExchange)
             case nil: []
             }
-        return Topology.quorum + (isBounded ? Topology.bounds(results) : []) + deadLetters + properties.arguments
+        return type + (isBounded ? Topology.bounds(results) : []) + deadLetters + properties.arguments
     }
 }
 

@@ -11,10 +11,14 @@ extension Topology {
         public let arguments: [Argument]
     }
 
-    /// A durable quorum queue.
+    /// A durable queue: a quorum queue or a stream.
     public struct Queue: Sendable, Hashable {
         public let name: String
         public let arguments: [Argument]
+
+        /// Whether readers leave the messages in the queue. RabbitMQ applies no delivery limit to a stream, and AMQP
+        /// shows no depth.
+        public var isStream: Bool { arguments.starts(with: Topology.stream) }
     }
 
     /// A binding from an exchange to a queue or to another exchange.
@@ -67,6 +71,7 @@ extension Topology {
 /// Arguments of queues.
 extension Topology {
     static let quorum: [Argument] = [.text("x-queue-type", "quorum")]
+    static let stream: [Argument] = [.text("x-queue-type", "stream")]
 
     /// Returns the arguments that bound a queue by age and length. By default, a full quorum queue drops its oldest
     /// messages.

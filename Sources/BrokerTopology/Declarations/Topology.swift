@@ -31,23 +31,25 @@ public struct Topology: Sendable, Equatable {
     ///   - results: the retention of results that no consumer receives.
     ///   - hasChannelCommands: whether a queue for channel commands exists.
     ///   - hasRegistrations: whether an exchange and a queue for commands about device registrations exist.
+    ///   - hasFleetControl: whether the exchanges and streams of fleet control exist.
     ///   - routingKeys: routing keys by request queue. Default: the last word of the queue's name. A single queue
     ///     receives every request regardless of the key.
     public init(
         names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
         results: ResultsRetention = ResultsRetention(), hasChannelCommands: Bool = false,
-        hasRegistrations: Bool = false, routingKeys: [String: String] = [:]
+        hasRegistrations: Bool = false, hasFleetControl: Bool = false, routingKeys: [String: String] = [:]
     ) {
         self.names = names
         self.waits = waits
         self.results = results
         let optional =
             (results.hasQueue ? [FixedQueue.results] : []) + (hasChannelCommands ? [.channels] : [])
-            + (hasRegistrations ? [.registrations] : [])
+            + (hasRegistrations ? [.registrations] : []) + (hasFleetControl ? [.pauses, .fleetCommands] : [])
         fixedQueues = FixedQueue.allCases.filter { !$0.isOptional || optional.contains($0) }
         let waitQueues = Self.waitQueues(names, waits)
         exchanges =
             Self.exchanges(names) + (hasRegistrations ? [Self.registrationsExchange(names)] : [])
+            + (hasFleetControl ? Self.fleetExchanges(names) : [])
             + waitQueues.map { Exchange(name: $0.name, kind: .fanout, arguments: []) }
         queues =
             Self.requestQueues(names)
@@ -61,6 +63,7 @@ public struct Topology: Sendable, Equatable {
         bindings =
             shardings.flatMap(\.bindings) + Self.bindings(names, results)
             + (hasRegistrations ? [Self.everyRegistration(names)] : [])
+            + (hasFleetControl ? Self.fleetBindings(names) : [])
             + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
         formerBindings = Self.formerBindings(names, results, shardings)
     }
@@ -78,7 +81,7 @@ public struct Topology: Sendable, Equatable {
 
 /// Exchanges and queues.
 extension Topology {
-    /// Returns all exchanges except those of registrations and wait queues.
+    /// Returns all exchanges except those of registrations, fleet control and wait queues.
     private static func exchanges(_ names: TopologyNames) -> [Exchange] {
         [
             Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
@@ -129,7 +132,8 @@ extension Topology {
 
 /// Bindings.
 extension Topology {
-    /// Returns all bindings except those of request queues, shards, registrations and wait queues.
+    /// Returns all bindings except those of request queues, shards, registrations, fleet control and wait
+    /// queues.
     private static func bindings(_ names: TopologyNames, _ results: ResultsRetention) -> [Binding] {
         [Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")]
             + (results.hasQueue ? [everyResult(names)] : []) + [

@@ -40,7 +40,7 @@ public struct KubernetesObjects {
             made.add("Queue", queue.name) { json in
                 json.member("name", queue.name)
                 // The messaging topology operator converts the type to the argument `x-queue-type`.
-                json.member("type", "quorum")
+                json.member("type", queue.isStream ? "stream" : "quorum")
                 json.member("durable", true)
                 json.arguments("arguments", queue.arguments.filter { $0.name != "x-queue-type" })
             }
@@ -71,6 +71,18 @@ public struct KubernetesObjects {
     /// in a secret.
     private mutating func add(_ permissions: BrokerPermissions) {
         let label = addObject("User", permissions.user) { _ in }
+        for topic in permissions.topics {
+            add("TopicPermission", "\(permissions.user)-to-\(topic.exchange)") { json in
+                json.beginObject("userReference")
+                json.member("name", label)
+                json.endObject()
+                json.beginObject("permissions")
+                json.member("exchange", topic.exchange)
+                json.member("write", topic.write)
+                json.member("read", topic.read)
+                json.endObject()
+            }
+        }
         add("Permission", permissions.user) { json in
             json.beginObject("userReference")
             json.member("name", label)

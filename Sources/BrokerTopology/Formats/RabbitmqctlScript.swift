@@ -30,7 +30,10 @@ public enum RabbitmqctlScript {
         lines += policies.map { command($0, virtualHost: virtualHost) }
         lines.append("# Least permissions of each user: configure, write, read. add_user creates a user.")
         for permissions in BrokerPermissions.all(topology, worker: user) {
-            lines += ["# \(permissions.purpose):", "# " + command(permissions, virtualHost: virtualHost)]
+            lines.append("# \(permissions.purpose):")
+            // A user must not have a permission without its restriction, not even between two commands.
+            lines += permissions.topics.map { "# " + command($0, of: permissions.user, virtualHost: virtualHost) }
+            lines.append("# " + command(permissions, virtualHost: virtualHost))
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -47,6 +50,13 @@ public enum RabbitmqctlScript {
             + [virtualHost, permissions.user, permissions.configure, permissions.write, permissions.read].map {
                 Shell.quoted($0)
             })
+            .joined(separator: " ")
+    }
+
+    /// Returns the command that restricts a user's permissions for an exchange to routing keys.
+    private static func command(_ topic: TopicPermission, of user: String, virtualHost: String) -> String {
+        (["rabbitmqctl set_topic_permissions -p"]
+            + [virtualHost, user, topic.exchange, topic.write, topic.read].map { Shell.quoted($0) })
             .joined(separator: " ")
     }
 

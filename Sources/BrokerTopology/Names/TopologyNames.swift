@@ -42,6 +42,17 @@ public struct TopologyNames: Sendable, Hashable {
     public let registrationsExchange: String
     /// The queue that receives every command about device registrations.
     public let registrationsQueue: String
+    /// A topic exchange to which operators publish; keys are `pauses`, `command.<type>` and `audit.<verb>`.
+    public let controlExchange: String
+    /// A topic exchange to which workers publish; keys are `status.<worker>` and `reply.<id>`.
+    public let fleetExchange: String
+    /// The stream whose newest record contains all pauses of the fleet.
+    ///
+    /// Readers of the stream must ignore records of other exchanges than `controlExchange`. A user that may publish to
+    /// the default exchange or to the exchange of a wait queue can put messages into every queue and stream.
+    public let pausesStream: String
+    /// The stream of commands to workers and of the audit of operators. Its readers have the same duty.
+    public let commandsStream: String
     /// The first part of the names of wait queues and of the exchanges that lead to them, such as `push.wait.`.
     public let waitQueuePrefix: String
 
@@ -74,6 +85,10 @@ public struct TopologyNames: Sendable, Hashable {
         self.channelsQueue = name(.channels)
         self.registrationsExchange = "\(prefix).registrations"
         self.registrationsQueue = name(.registrations)
+        self.controlExchange = "\(prefix).control"
+        self.fleetExchange = "\(prefix).fleet"
+        self.pausesStream = name(.pauses)
+        self.commandsStream = name(.fleetCommands)
         self.waitQueuePrefix = "\(prefix).\(Self.waitWord)."
     }
 
@@ -105,6 +120,9 @@ public struct TopologyNames: Sendable, Hashable {
 
     /// The first part of the names of queues that a command such as `martlet watch` declares for itself: `push.watch.`.
     public var watchQueuePrefix: String { "\(prefix).watch." }
+
+    /// The first part of the names of exclusive queues that exclude operators from each other: `push.lock.`.
+    public var lockPrefix: String { "\(prefix).lock." }
 
     /// The exchange with which early versions delayed requests. `martlet topology apply` reports it as unused.
     public var formerRetryExchange: String { "\(prefix).retry" }

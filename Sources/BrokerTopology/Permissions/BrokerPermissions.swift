@@ -7,6 +7,8 @@ public struct BrokerPermissions: Sendable, Equatable {
     public private(set) var configure = BrokerPermissions.nothing
     public private(set) var write = BrokerPermissions.nothing
     public private(set) var read = BrokerPermissions.nothing
+    /// Restrictions of `write` and `read` to routing keys.
+    public private(set) var topics: [TopicPermission] = []
 
     static let nothing = "^$"
     /// A pattern of the default exchange's name in permissions. The default exchange leads to every queue.
@@ -20,6 +22,7 @@ public struct BrokerPermissions: Sendable, Equatable {
             .worker(WorkerPermissions(topology), user: worker), producer(topology.names), consumer(topology.names),
             commands(topology), declarer(topology.names),
         ] + (topology.hasRegistrations ? [registrar(topology.names)] : [])
+            + (topology.hasFleetControl ? [viewer(topology)] : [])
     }
 
     public static func worker(_ permissions: WorkerPermissions, user: String) -> BrokerPermissions {
@@ -50,20 +53,44 @@ public struct BrokerPermissions: Sendable, Equatable {
     /// Returns the permissions of an operator's commands. Commands return requests to their queue through the default
     /// exchange, and unrouted results to their queue through the exchange for unrouted results. `martlet watch` and
     /// `martlet unrouted replay` bind their own queue to an exchange, which requires read permission for the exchange.
+    /// With fleet control, commands also declare exclusive queues as locks, publish to the exchange of operators, and
+    /// bind their own queue to the exchange of workers.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
-        let own = Topology.escaped(names.watchQueuePrefix) + ".*"
+        let own =
+            [Topology.escaped(names.watchQueuePrefix) + ".*"]
+            + (topology.hasFleetControl ? [Topology.escaped(names.lockPrefix) + ".*"] : [])
         let waits = Topology.escaped(names.waitQueuePrefix) + ".*"
-        let written = [names.requestsExchange, names.resultsExchange, names.unroutedExchange]
+        let written =
+            [names.requestsExchange, names.resultsExchange, names.unroutedExchange]
+            + (topology.hasFleetControl ? [names.controlExchange] : [])
         let read =
             topology.fixedQueues(of: .deadLetters) + [names.resultsExchange, names.otherDeadLettersExchange]
-            + topology.fixedQueues(of: .unroutedResults)
+            + topology.fixedQueues(of: .unroutedResults) + reportsAndStreams(topology)
         return BrokerPermissions(
             user: "martlet-operator",
-            purpose: "martlet dead-letters, waits, unrouted and watch, martlet publish --wait",
-            configure: Topology.anyOf([own]),
-            write: Topology.anyOf([own] + written.map(Topology.escaped) + [defaultExchange]),
-            read: Topology.anyOf([own] + read.map(Topology.escaped) + [waits]))
+            purpose: "martlet dead-letters, waits, unrouted and watch, martlet publish --wait"
+                + (topology.hasFleetControl ? ", fleet control" : ""),
+            configure: Topology.anyOf(own),
+            write: Topology.anyOf(own + written.map(Topology.escaped) + [defaultExchange]),
+            read: Topology.anyOf(own + read.map(Topology.escaped) + [waits]))
+    }
+
+    /// Returns the permissions of a user that observes the fleet. The user may publish records of the audit, but neither
+    /// pauses nor commands.
+    private static func viewer(_ topology: Topology) -> BrokerPermissions {
+        let names = topology.names
+        let own = Topology.escaped(names.watchQueuePrefix) + ".*"
+        return BrokerPermissions(
+            user: "martlet-viewer", purpose: "observers of the fleet", configure: Topology.anyOf([own]),
+            write: Topology.anyOf([own, Topology.escaped(names.controlExchange)]),
+            read: Topology.anyOf([own] + reportsAndStreams(topology).map(Topology.escaped)),
+            topics: [TopicPermission(exchange: names.controlExchange, write: #"^audit\."#, read: nothing)])
+    }
+
+    /// The exchange of workers' reports and the streams of fleet control; empty without fleet control.
+    private static func reportsAndStreams(_ topology: Topology) -> [String] {
+        topology.hasFleetControl ? [topology.names.fleetExchange] + topology.fixedQueues(of: .fleetControl) : []
     }
 
     /// Returns the permissions of `martlet topology apply`. A user that declares a queue with a dead-letter exchange

@@ -17,6 +17,7 @@ public struct WorkerPermissions: Sendable {
             [names.resultsExchange, names.deadExchange, names.quarantineQueue]
             // Workers publish a request for each device of a user, and commands about refused tokens.
             + (topology.hasRegistrations ? [names.requestsExchange, names.registrationsExchange] : [])
+            + (topology.hasFleetControl ? [names.fleetExchange] : [])
         writtenExchanges =
             fixed + topology.exchanges.map(\.name).filter(names.isWaitQueue)
             // Workers publish replies to the default exchange.
@@ -26,7 +27,7 @@ public struct WorkerPermissions: Sendable {
         }
         let replies = repliesToCommands ? "|^\(BrokerPermissions.defaultExchange)$" : ""
         write = #"^\#(Topology.escaped(names.prefix))\.(\#(patterns.joined(separator: "|")).*)$"# + replies
-        let others = topology.fixedQueues(of: .requests, .commands)
+        let others = topology.fixedQueues(of: .requests, .commands, .fleetControl)
         readQueues = names.requestQueuesAndShards + others
         read = Topology.anyOf(names.requestQueues.map { names.pattern(of: $0) } + others.map(Topology.escaped))
     }

@@ -49,6 +49,7 @@ struct ConfigurationReader {
         configuration.tracing = readTracing(root["tracing"])
         configuration.channels = readChannels(root["channels"], broker)
         configuration.registrations = readRegistrations(root["registrations"], broker)
+        configuration.fleet = readFleet(root["fleet"])
         configuration.logLevel = root["log"]?["level"]?.string.flatMap { LogLevel($0) } ?? configuration.logLevel
         return configuration
     }
@@ -60,7 +61,8 @@ struct ConfigurationReader {
         let results = readResults(root["topology"]?["results"])
         let channels = readChannels(root["channels"], broker)
         let topology = WorkerConfiguration.topology(
-            broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root))
+            broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root),
+            hasFleetControl: hasFleetControl(root))
         return (broker, topology)
     }
 
@@ -83,7 +85,8 @@ struct ConfigurationReader {
         let user = url.namesUser ? nil : section["username"]?.string
         return PrintedTopology(
             topology: WorkerConfiguration.topology(
-                broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root)),
+                broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root),
+                hasFleetControl: hasFleetControl(root)),
             virtualHost: url.virtualHost,
             user: user.map { try? resolver.resolve($0) } ?? url.credentials.user)
     }

@@ -34,6 +34,8 @@ package struct WorkerConfiguration: Sendable {
     package var channels: Channels?
     /// The settings of device registrations; nil if the worker has no store and refuses requests to users.
     package var registrations: Registrations?
+    /// The settings of fleet control; nil if only local commands control the worker.
+    package var fleet: Fleet?
 
     package struct Broker: Sendable {
         package var url: AMQPURL
@@ -269,17 +271,19 @@ package struct WorkerConfiguration: Sendable {
     }
 
     package var topology: Topology {
-        Self.topology(broker, retry, results, channels, hasRegistrations: registrations != nil)
+        Self.topology(
+            broker, retry, results, channels, hasRegistrations: registrations != nil,
+            hasFleetControl: fleet != nil)
     }
 
     package static func topology(
         _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention, _ channels: Channels?,
-        hasRegistrations: Bool
+        hasRegistrations: Bool, hasFleetControl: Bool
     ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
         return Topology(
             names: broker.names, waits: retry.waits, results: results, hasChannelCommands: channels != nil,
-            hasRegistrations: hasRegistrations, routingKeys: routingKeys)
+            hasRegistrations: hasRegistrations, hasFleetControl: hasFleetControl, routingKeys: routingKeys)
     }
 }
