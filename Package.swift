@@ -136,7 +136,8 @@ let package = Package(
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
         library(
-            "ControlProtocol", ["Delivery", "Registrations", "APNSProtocol", "JSON", "Crypto", "Telemetry", "Text"]),
+            "ControlProtocol",
+            ["Delivery", "Registrations", "APNSProtocol", "JSON", "Crypto", "Telemetry", "EventLoop", "Text"]),
         library(
             "Configuration",
             [
@@ -261,6 +262,9 @@ let package = Package(
                 "Registrations", "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol",
                 "APNSSimulator", "HTTP2", "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Text", "Threads",
             ], data: ["Simulation/Regressions"]),
+        tests(
+            "ControlProtocolTests",
+            ["ControlProtocol", "Delivery", "Registrations", "JSON", "Crypto", "Telemetry", "EventLoop", "Text"]),
         tests(
             "ConfigurationTests",
             [

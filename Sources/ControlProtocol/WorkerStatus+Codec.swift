@@ -6,6 +6,16 @@ extension WorkerStatus {
     /// The format of the answer of `/status`. Members that a later version adds are ignored.
     package static let codec = ObjectCodec(
         "a status", from: WorkerStatus(worker: ""), ignoresUnknown: true,
+        fields + [
+            .member("lanes", \.lanes, .list(of: Lane.codec.value, "a lane")),
+            .member("lanes_leaving", \.retiredLanes, .list(of: Lane.codec.value, "a lane")),
+        ])
+
+    /// The format of the status in a report to the fleet.
+    static let codecWithoutLanes = ObjectCodec(
+        "a status", from: WorkerStatus(worker: ""), ignoresUnknown: true, fields)
+
+    private static var fields: [ObjectField<WorkerStatus>] {
         [
             .required("worker", \.worker, .text),
             .member("version", \.version, .text),
@@ -29,9 +39,8 @@ extension WorkerStatus {
             .member("certificates", \.certificates, .list(of: Certificate.codec.value, "a certificate")),
             .member("log_lines_dropped", \.logLinesDropped, .integer),
             .member("spans_dropped", \.spansDropped, .integer),
-            .member("lanes", \.lanes, .list(of: Lane.codec.value, "a lane")),
-            .member("lanes_leaving", \.retiredLanes, .list(of: Lane.codec.value, "a lane")),
-        ])
+        ]
+    }
 
     /// The status as one line of JSON, including the final line feed.
     package var json: [UInt8] {

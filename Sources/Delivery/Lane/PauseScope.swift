@@ -21,6 +21,27 @@ public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+extension PauseScope: LosslessStringConvertible {
+    /// Creates the scope with this description; nil for other texts.
+    public init?(_ description: String) {
+        guard description != Self.everything.description else {
+            self = .everything
+            return
+        }
+        // Compare Unicode scalars: a name may begin with a combining mark, which forms one character with the space.
+        let scalars = description.unicodeScalars
+        guard let space = scalars.firstIndex(of: " ") else { return nil }
+        let name = String(scalars[scalars.index(after: space)...])
+        guard !name.isEmpty else { return nil }
+        switch String(scalars[..<space]) {
+        case "key": self = .key(name)
+        case "certificate": self = .certificate(name)
+        case "topic": self = .topic(name)
+        default: return nil
+        }
+    }
+}
+
 extension PauseScope {
     /// Returns whether the scope is the key or certificate with this name.
     func matches(_ credential: Credential.Name) -> Bool {
