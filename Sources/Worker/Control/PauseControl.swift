@@ -5,17 +5,22 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// The pauses that operators have requested. Applies each pause to the lanes. Runs on the control loop.
+/// The pauses that operators of this worker have requested. Applies each pause to the lanes. Runs on the control loop.
 final class PauseControl {
     private let groups: LaneGroups
     private let loop: EventLoop
     private let log: Log
-    /// The pauses that no operator has ended, oldest first.
-    private(set) var pauses: [Pause] = []
+    private var pauseSet = PauseSet()
 
     init(_ groups: LaneGroups, in environment: LaneEnvironment) {
         (self.groups, loop, log) = (groups, environment.loop, environment.log)
     }
+
+    /// The pauses that have not ended. A scope that an operator of this worker and the fleet pause occurs twice.
+    var pauses: [Pause] { pauseSet.all }
+
+    /// The paused scopes, each once.
+    var scopes: [PauseScope] { pauseSet.scopes }
 
     /// Pauses or resumes a scope on the lanes in force and on the lanes of the coming generation. Waits only for the
     /// lanes in force. Lanes that start during a pause start paused.
@@ -30,16 +35,11 @@ final class PauseControl {
         guard group.components.lane.contains(scope) else {
             return answer(.error(404, "cannot \(command) \(scope): not in the configuration"))
         }
-        let former = pauses.first { $0.scope == scope }
-        let hasChanged = (former != nil) != isPaused
         let now = loop.now.monotonic
-        if hasChanged {
-            pauses.removeAll { $0.scope == scope }
-            if let note { pauses.append(Pause(scope: scope, note: note, since: now)) }
-            log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)])
-        }
-        for lane in groups.coming?.lanes ?? [] { lane.thread?.pause(scope, isPaused) { _ in } }
-        let already = former.map { ", \($0.report(at: now).text)" } ?? ""
+        let effect = pauseSet.set(scope, note, by: .worker, at: now)
+        if effect.hasChanged { log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)]) }
+        for lane in groups.coming?.lanes ?? [] { lane.thread?.pause(scope, effect.isPaused) { _ in } }
+        let already = effect.former.map { ", \($0.report(at: now).text)" } ?? ""
         let report: ([Bool?]) -> Void = { [self] answers in
             let isDone =
                 !group.isStarted || answers.indices.allSatisfy { answers[$0] != nil || group.lanes[$0].hasEnded }
@@ -48,11 +48,11 @@ final class PauseControl {
                 return answer(.error(503, "cannot \(command) \(scope) yet: \(reason)"))
             }
             let others = isPaused || pauses.isEmpty ? "" : "; still paused: \(pausesText)"
-            let result = hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"
+            let result = effect.hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"
             answer(.text(200, "\(result)\(others)\n"))
         }
-        LaneQuery.send(to: group.responsive, on: loop, { $0.pause(scope, isPaused, $1) }, then: report)
+        LaneQuery.send(to: group.responsive, on: loop, { $0.pause(scope, effect.isPaused, $1) }, then: report)
     }
 
-    private var pausesText: String { pauses.map(\.scope.description).joined(separator: ", ") }
+    private var pausesText: String { scopes.map(\.description).joined(separator: ", ") }
 }

@@ -76,7 +76,7 @@ final class StatusCollector {
         status.channelCommands = group.channels.map { WorkerStatus.ChannelCommands($0.status) }
         status.breakers = WorkerStatus.breakers(of: lanes.compactMap(\.status))
         status.limitedApps = WorkerStatus.limitedApps(of: lanes.compactMap(\.status))
-        status.paused = pauses.pauses.map(\.scope.description)
+        status.paused = pauses.scopes.map(\.description)
         status.pauses = pauses.pauses.map { $0.report(at: now) }
         status.certificates = group.certificateReport.certificates.map {
             WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
