@@ -24,6 +24,8 @@ public struct ScriptedBrokerBehavior: Sendable {
     ///
     /// The channel then answers only `channel.close`.
     public var unansweredQueues: Set<String> = []
+    /// The reply codes and texts with which queues refuse `basic.consume`, such as for a missing permission.
+    public var consumeRefusals: [String: (code: UInt16, text: String)] = [:]
     /// The time that a message takes from its queue to a consumer's channel.
     ///
     /// If the consumer is canceled during this time, the message returns to its queue and counts as a failed delivery,
@@ -156,6 +158,7 @@ public final class ScriptedBroker {
 
     func remove(_ connection: ScriptedConnection) {
         connections.removeAll { $0 === connection }
+        for queue in queues where queue.owner === connection { deleteQueue(queue.name) }
     }
 
     public func queue(_ name: String) -> ScriptedQueue? {

@@ -16,9 +16,11 @@ extension ScriptedChannel {
     }
 
     func consume(_ reader: inout WireReader) throws(ArgumentsCutShort) {
-        guard reader.short() != nil, let name = reader.text(), let tag = reader.text(), let flags = reader.octet()
+        guard reader.short() != nil, let name = reader.text(), let tag = reader.text(), let flags = reader.octet(),
+            let arguments = reader.table()
         else { throw ArgumentsCutShort() }
-        guard let queue = broker.queue(name) else { return notFound("queue", name) }
+        guard let queue = usableQueue(name) else { return }
+        if let refusal = broker.behavior.consumeRefusals[name] { return close(refusal.code, refusal.text) }
         guard !broker.behavior.unansweredQueues.contains(name) else {
             isStuck = true
             return
@@ -34,6 +36,12 @@ extension ScriptedChannel {
         }
         let consumer = ScriptedConsumer(
             tag: tag, queue: queue, channel: self, acknowledgesItself: flags & 2 != 0, prefetch: prefetch)
+        if queue.isStream {
+            guard prefetch > 0, let position = queue.position(arguments["x-stream-offset"]) else {
+                return close(406, "PRECONDITION_FAILED - a stream needs a prefetch and a valid offset")
+            }
+            consumer.position = position
+        }
         consumers.append(consumer)
         send(.basicConsumeOK) { $0.shortString(tag) }
         queue.add(consumer)
@@ -107,7 +115,11 @@ extension ScriptedChannel {
         guard reader.short() != nil, let name = reader.text(), let noAck = reader.octet() else {
             throw ArgumentsCutShort()
         }
-        guard let queue = broker.queue(name) else { return notFound("queue", name) }
+        guard let queue = usableQueue(name) else { return }
+        guard !queue.isStream else {
+            connection.close(540, "NOT_IMPLEMENTED - basic.get not supported by stream queues queue '\(name)'")
+            return
+        }
         guard !queue.isSingleActive else {
             close(405, "RESOURCE_LOCKED - cannot obtain access to locked queue '\(name)' in vhost '/'")
             return

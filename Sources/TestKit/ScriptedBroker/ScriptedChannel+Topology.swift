@@ -26,8 +26,11 @@ extension ScriptedChannel {
         guard reader.short() != nil, let name = reader.text(), let flags = reader.octet(),
             let arguments = reader.table()
         else { throw ArgumentsCutShort() }
+        let isExclusive = flags & 4 != 0
         if flags & 1 != 0 {
-            guard broker.queue(name) != nil else { return notFound("queue", name) }
+            guard usableQueue(name) != nil else { return }
+        } else if let queue = broker.queue(name), queue.owner !== (isExclusive ? connection : nil) {
+            return locked(name)
         } else if let queue = broker.queue(name), queue.arguments != arguments {
             let names = (arguments.entries + queue.arguments.entries).map(\.name)
             let differing = names.first { arguments[$0] != queue.arguments[$0] } ?? ""
@@ -35,9 +38,11 @@ extension ScriptedChannel {
             return
         }
         let queue = broker.declareQueue(name, arguments: arguments)
+        if isExclusive { queue.owner = connection }
         send(.queueDeclareOK) { writer in
             writer.shortString(name)
-            writer.long(UInt32(queue.ready.count))
+            // RabbitMQ 3.10 reports no messages for a stream.
+            writer.long(queue.isStream ? 0 : UInt32(queue.ready.count))
             writer.long(UInt32(queue.consumerCount))
         }
     }
@@ -46,7 +51,7 @@ extension ScriptedChannel {
         guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text(),
             reader.octet() != nil, let arguments = reader.table()
         else { throw ArgumentsCutShort() }
-        guard broker.queue(queue) != nil else { return notFound("queue", queue) }
+        guard usableQueue(queue) != nil else { return }
         guard broker.exchange(exchange) != nil else { return notFound("exchange", exchange) }
         broker.bindQueue(queue, toExchange: exchange, routingKey: key, arguments: arguments)
         send(.queueBindOK)
@@ -57,7 +62,7 @@ extension ScriptedChannel {
         guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text(),
             let arguments = reader.table()
         else { throw ArgumentsCutShort() }
-        guard broker.queue(queue) != nil else { return notFound("queue", queue) }
+        guard usableQueue(queue) != nil else { return }
         guard let source = broker.exchange(exchange) else { return notFound("exchange", exchange) }
         source.bindings.removeAll { $0 == .init(key: key, destination: queue, arguments: arguments) }
         send(.queueUnbindOK)
@@ -79,13 +84,14 @@ extension ScriptedChannel {
 
     func purgeQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.short() != nil, let name = reader.text() else { throw ArgumentsCutShort() }
-        guard let queue = broker.queue(name) else { return notFound("queue", name) }
+        guard let queue = usableQueue(name) else { return }
         let count = queue.purge()
         send(.queuePurgeOK) { $0.long(UInt32(count)) }
     }
 
     func deleteQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.short() != nil, let name = reader.text() else { throw ArgumentsCutShort() }
+        guard broker.queue(name) == nil || usableQueue(name) != nil else { return }
         let count = broker.deleteQueue(name)
         send(.queueDeleteOK) { $0.long(UInt32(count)) }
     }

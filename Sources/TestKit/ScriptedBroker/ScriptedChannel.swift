@@ -163,6 +163,28 @@ final class ScriptedChannel {
         }
     }
 
+    /// Returns a queue. Closes the channel and returns nil if the queue does not exist, or if another connection uses it
+    /// exclusively.
+    func usableQueue(_ name: String) -> ScriptedQueue? {
+        guard let queue = broker.queue(name) else {
+            notFound("queue", name)
+            return nil
+        }
+        guard queue.owner == nil || queue.owner === connection else {
+            locked(name)
+            return nil
+        }
+        return queue
+    }
+
+    func locked(_ queue: String) {
+        close(
+            405,
+            "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '\(queue)' in vhost '/'. It could be "
+                + "originally declared on another connection or the exclusive property value does not match that of the "
+                + "original declaration.")
+    }
+
     func notFound(_ what: String, _ name: String) {
         close(404, "NOT_FOUND - no \(what) '\(name)' in vhost '/'")
     }

@@ -26,6 +26,12 @@ public struct ScriptedMessage: Sendable {
     /// The properties, without the headers that the broker adds on delivery.
     public var properties: MessageProperties { MessageProperties(storage: envelope.propertyList) }
 
+    /// Sets the header with the offset in a stream. A stream keeps its messages, so they do not expire one by one.
+    mutating func enterStream(at offset: Int64) {
+        envelope.setHeaders([("x-stream-offset", .integer(offset))])
+        expiresAt = nil
+    }
+
     /// The property list for a delivery, which includes `x-delivery-count` for a redelivery.
     var deliveredPropertyList: [UInt8] {
         guard deliveryCount > 0 else { return envelope.propertyList }

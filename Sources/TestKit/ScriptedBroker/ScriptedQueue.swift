@@ -15,11 +15,17 @@ public final class ScriptedQueue {
     /// Whether the queue was deleted. A new queue may have the same name.
     private(set) var isDeleted = false
 
+    /// Whether consumers read the messages of the queue without removing them.
+    let isStream: Bool
+    /// The number of messages in a chunk of a stream. A consumer receives whole chunks.
+    public var chunkMessages = 1
+    /// The connection that uses the queue exclusively; nil if the queue is not exclusive.
+    weak var owner: ScriptedConnection?
     private unowned let broker: ScriptedBroker
-    /// The messages. The ready messages start at index `head`.
-    private var items: [ScriptedMessage] = []
+    /// The messages. The ready messages start at index `head`, which stays 0 for a stream.
+    private(set) var items: [ScriptedMessage] = []
     private var head = 0
-    private var consumers: [ScriptedConsumer] = []
+    private(set) var consumers: [ScriptedConsumer] = []
     private var nextConsumer = 0
     private var expiry: TimerToken?
 
@@ -27,6 +33,7 @@ public final class ScriptedQueue {
         self.name = name
         self.arguments = arguments
         self.broker = broker
+        isStream = arguments["x-queue-type"] == "stream"
     }
 
     public var consumerCount: Int { consumers.count }
@@ -42,6 +49,7 @@ public final class ScriptedQueue {
         if let timeToLive = timesToLive.compactMap({ $0 }).min() {
             message.expiresAt = broker.loop.now.monotonic + .milliseconds(timeToLive)
         }
+        if isStream { message.enterStream(at: Int64(items.count)) }
         published += 1
         broker.onAppend(self, message)
         items.append(message)
@@ -53,7 +61,7 @@ public final class ScriptedQueue {
     /// Dead-letters messages that exceed the delivery limit.
     func requeue(_ messages: [ScriptedMessage]) {
         unsettled -= messages.count
-        guard !isDeleted else { return }
+        guard !isDeleted, !isStream else { return }
         var returned: [ScriptedMessage] = []
         for var message in messages {
             message.deliveryCount += 1
@@ -110,6 +118,7 @@ public final class ScriptedQueue {
 
     /// Delivers ready messages to consumers with free prefetch, in round-robin order.
     func deliver() {
+        guard !isStream else { return deliverChunks() }
         while head < items.count, let consumer = consumerWithRoom(), let message = popReady() {
             consumer.channel.deliver(message, to: consumer)
         }
@@ -153,6 +162,8 @@ final class ScriptedConsumer {
     /// The maximum number of unacknowledged deliveries; 0 for no limit.
     let prefetch: Int
     var unsettled = 0
+    /// The index of the next message of a stream.
+    var position = 0
 
     init(tag: String, queue: ScriptedQueue, channel: ScriptedChannel, acknowledgesItself: Bool, prefetch: Int) {
         self.tag = tag
