@@ -73,6 +73,15 @@ import Testing
             }
         ),
         (
+            .exclusiveQueueDeclare("q", arguments: table), 50, 10,
+            arguments { writer in
+                writer.short(0)
+                writer.shortString("q")
+                writer.octet(0b1100)
+                writer.table(table)
+            }
+        ),
+        (
             .queueBind("q", exchange: "x", routingKey: "key", arguments: table), 50, 20,
             arguments { writer in
                 for text in binding("q", "x", "key") { writer.raw(text) }

@@ -21,6 +21,8 @@ enum ClientMethod: Equatable {
     case exchangeDelete(String)
     /// The declaration of a durable queue. A passive declaration only reads the state of the queue.
     case queueDeclare(String, isPassive: Bool, arguments: FieldTable)
+    /// The declaration of a transient, exclusive, auto-delete queue.
+    case exclusiveQueueDeclare(String, arguments: FieldTable)
     case queueBind(String, exchange: String, routingKey: String, arguments: FieldTable)
     case queueUnbind(String, exchange: String, routingKey: String)
     case queuePurge(String)
@@ -58,7 +60,7 @@ enum ClientMethod: Equatable {
         case .exchangeBind(let name, let other, let routingKey), .exchangeUnbind(let name, let other, let routingKey),
             .queueUnbind(let name, let other, let routingKey):
             name.utf8.count + other.utf8.count + routingKey.utf8.count
-        case .queueDeclare(let name, _, let arguments):
+        case .queueDeclare(let name, _, let arguments), .exclusiveQueueDeclare(let name, let arguments):
             name.utf8.count + arguments.wireBytes
         case .queueBind(let name, let exchange, let routingKey, let arguments):
             name.utf8.count + exchange.utf8.count + routingKey.utf8.count + arguments.wireBytes

@@ -80,6 +80,12 @@ extension FrameWriter {
                 amqp_queue_declare_t(
                     ticket: 0, queue: pool.bytes(name), passive: isPassive ? 1 : 0, durable: 1, exclusive: 0,
                     auto_delete: 0, nowait: 0, arguments: pool.table(arguments)))
+        case .exclusiveQueueDeclare(let name, let arguments):
+            return write(
+                AMQP_QUEUE_DECLARE_METHOD,
+                amqp_queue_declare_t(
+                    ticket: 0, queue: pool.bytes(name), passive: 0, durable: 0, exclusive: 1, auto_delete: 1, nowait: 0,
+                    arguments: pool.table(arguments)))
         case .queueBind(let name, let exchange, let routingKey, let arguments):
             return write(
                 AMQP_QUEUE_BIND_METHOD,
