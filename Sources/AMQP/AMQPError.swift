@@ -16,10 +16,11 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         /// An exchange or queue that does not exist (404), or a virtual host that does not exist or does not admit the
         /// user (530).
         case notFound = "not-found"
-        /// A queue that another connection uses exclusively (405).
+        /// A queue that another connection uses exclusively, or an exclusive declaration of a queue that is not exclusive
+        /// (405).
         case resourceLocked = "resource-locked"
-        /// An object that exists with other arguments or is in use, an invalid argument, a late acknowledgment, or a
-        /// refused user ID (406). Also a name or arguments that are too long to send.
+        /// An object that exists with other arguments or is in use, an invalid argument, a late acknowledgment, a stream
+        /// without a replica on the node, or a refused user ID (406). Also a name or arguments that are too long to send.
         case preconditionFailed = "precondition-failed"
         /// A close of the connection by an operator, or by a broker that is shutting down (320).
         case connectionForced = "connection-forced"
@@ -49,6 +50,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case refusedResource(String)
         /// A delivery that stayed unacknowledged longer than RabbitMQ's `consumer_timeout`.
         case lateAcknowledgment
+        /// A stream without a replica on the node of this connection.
+        case missingReplica
         /// A user ID of a message that differs from the user of the connection.
         case refusedUserID
 
@@ -58,7 +61,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case .missingQueue(let name): "queue \(name) is missing"
             case .missingExchange(let name): "exchange \(name) is missing"
             case .unknownExchangeType, .inequivalentArgument, .invalidArgument, .refusedResource, .lateAcknowledgment,
-                .refusedUserID:
+                .missingReplica, .refusedUserID:
                 nil
             }
         }
@@ -129,9 +132,12 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                // A retry can succeed, because the next channel has no late acknowledgment, and later messages carry no
-                // user ID.
-                (.preconditionFailed, detail == .lateAcknowledgment || detail == .refusedUserID)
+                // A retry can succeed, because the next channel has no late acknowledgment, later messages carry no user
+                // ID, and a replica can start or exist on the next node.
+                (
+                    .preconditionFailed,
+                    detail == .lateAcknowledgment || detail == .refusedUserID || detail == .missingReplica
+                )
             case 530: (.notFound, false)
             default: (.refused, true)
             }
@@ -165,7 +171,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         switch detail {
         case .inequivalentArgument(let name), .invalidArgument(let name): name
         case .missingQueue, .missingExchange, .unknownExchangeType, .refusedResource, .lateAcknowledgment,
-            .refusedUserID, nil:
+            .missingReplica, .refusedUserID, nil:
             nil
         }
     }

@@ -41,6 +41,15 @@ import Testing
                 .refusedUserID
             ),
             (406, "PRECONDITION_FAILED - unknown delivery tag 7", nil),
+            (
+                406, "PRECONDITION_FAILED - queue 'queue 's' in vhost '/'' does not have a replica on the local node",
+                .missingReplica
+            ),
+            (
+                406,
+                "PRECONDITION_FAILED - queue 'queue 's' in vhost '/'' does not have a running replica on the local node",
+                .missingReplica
+            ),
             (406, "inequivalent arg 'x-max-length'", nil),
             (503, "COMMAND_INVALID - unknown exchange type 'x-consistent-hash'", .unknownExchangeType),
             (503, "COMMAND_INVALID - unimplemented method", nil),

@@ -26,6 +26,7 @@ enum ReplyText {
         let rest = text.dropFirst("PRECONDITION_FAILED - ".count)
         if rest.hasPrefix("delivery acknowledgement on channel ") { return .lateAcknowledgment }
         if rest.hasPrefix("user_id property set to ") { return .refusedUserID }
+        if rest.hasSuffix(" replica on the local node") { return .missingReplica }
         if let name = quoted(rest, after: "inequivalent arg ") { return .inequivalentArgument(name) }
         if let name = quoted(rest, after: "invalid arg ") { return .invalidArgument(name) }
         return nil

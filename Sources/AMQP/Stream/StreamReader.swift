@@ -1,0 +1,138 @@
+public import EventLoop
+
+/// A reader of one RabbitMQ stream on its own channel. The reader consumes again after the loss of the connection, the
+/// channel or the stream, from a position that its handler chooses each time.
+///
+/// If the stream does not exist (404), the user may not read it (403), or the node has no replica of it (406), the
+/// reader reports the refusal as its status and retries until `close`. A stream accepts any number of readers, and
+/// reading removes no message.
+///
+/// The reader acknowledges each message after the handler has received the message. The broker needs the
+/// acknowledgments to deliver more messages. They are collected until the end of an event-loop iteration. The reader
+/// keeps no message.
+public final class StreamReader: ChannelHandler {
+    private let configuration: StreamReaderConfiguration
+    private var handler: StreamReaderHandler?
+    private var subscription = StreamSubscription()
+    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag, as in `Consumer`.
+    private var consumerNumber = 0
+    private let retryTimer: DeadlineTimer
+
+    public convenience init(on connection: BrokerConnection, configuration: StreamReaderConfiguration) {
+        self.init(on: connection, configuration: configuration, ownsConnection: false)
+    }
+
+    /// Creates a reader with its own connection, which `start` opens and `close` closes.
+    public convenience init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
+        configuration: StreamReaderConfiguration
+    ) {
+        self.init(
+            on: BrokerConnection(loop: loop, connectors: connectors, configuration: connection),
+            configuration: configuration, ownsConnection: true)
+    }
+
+    private init(on connection: BrokerConnection, configuration: StreamReaderConfiguration, ownsConnection: Bool) {
+        self.configuration = configuration
+        retryTimer = DeadlineTimer(on: connection.loop)
+        super.init(
+            AMQPChannel(
+                on: connection, ChannelOptions(bodyBytesMax: configuration.messageBytesMax),
+                ownsConnection: ownsConnection))
+    }
+
+    /// Starts the connection if necessary, and begins to read when the connection is open. Later calls do nothing.
+    public func start(_ handler: StreamReaderHandler) {
+        self.handler = self.handler ?? handler
+        channel.start(self)
+    }
+
+    override func opened() {
+        handle(.channelOpened)
+    }
+
+    override func lost(_ error: AMQPError) {
+        handle(.channelLost(error))
+    }
+
+    override func received(_ method: ServerMethod) -> Bool {
+        switch method {
+        case .basicQosOK: handle(.prefetchSet)
+        case .basicConsumeOK: handle(.consumeAnswered)
+        case .basicCancel:
+            handle(
+                .endedByBroker(
+                    AMQPError(.consumerCancelled, "the broker ended the reader of stream \(configuration.stream)")))
+        default: false
+        }
+    }
+
+    override func received(_ delivery: ServerMethod.Delivery) -> Bool {
+        subscription.delivered(delivery.tag)
+    }
+
+    override func received(_ content: consuming MessageContent) -> Bool {
+        guard let message = StreamMessage(content) else {
+            // The queue is not a stream. Without acknowledgments, its messages return to it.
+            channel.abandon(
+                AMQPError(
+                    .protocolViolation, "the broker sent a message of \(configuration.stream) without a stream offset",
+                    isRetriable: false))
+            return true
+        }
+        if subscription.contentReceived() { handler?.received(message) }
+        channel.flushAfterIteration()
+        return true
+    }
+
+    override func flush(isLast: Bool) {
+        if isLast { retryTimer.cancel() }
+        if let ack = subscription.acknowledgment() { channel.acknowledge(ack.tag, multiple: ack.multiple) }
+    }
+
+    override func statusChanged(_ status: BrokerStatus) {
+        handler?.statusChanged(status)
+        // Break a reference cycle: the handler usually retains the owner of this reader.
+        if status == .closed { handler = nil }
+    }
+
+    /// Updates the state after an event. Returns false if the event violates the protocol.
+    @discardableResult
+    private func handle(_ event: StreamSubscription.Event) -> Bool {
+        guard let actions = subscription.handle(event) else { return false }
+        for action in actions { perform(action) }
+        return true
+    }
+
+    private func perform(_ action: StreamSubscription.Action) {
+        switch action {
+        case .setPrefetch:
+            channel.send(.basicQos(prefetch: UInt16(min(max(1, configuration.prefetch), Int(UInt16.max)))))
+        case .consume: consume()
+        case .completeSetup: channel.setupCompleted()
+        case .reportAttached: handler?.attached()
+        case .reportDetached(let reason): handler?.detached(reason)
+        case .interrupt(let error): interrupt(error)
+        case .cancelRetry: retryTimer.cancel()
+        }
+    }
+
+    private func consume() {
+        guard let handler else { return }
+        consumerNumber += 1
+        channel.expectAnswer()
+        let consume = ClientMethod.basicConsume(
+            queue: configuration.stream, consumerTag: "martlet-\(consumerNumber)",
+            arguments: [StreamMessage.offsetHeader: handler.position().argument])
+        if !channel.send(consume) {
+            channel.abandon(
+                AMQPError(.preconditionFailed, "the stream's name is longer than 255 bytes", isRetriable: false))
+        }
+    }
+
+    private func interrupt(_ error: AMQPError) {
+        channel.answered()
+        guard let retryAt = channel.interrupted(error), !connection.isClosing else { return }
+        retryTimer.arm(at: retryAt, for: self) { $0.handle(.retryDue) }
+    }
+}
