@@ -169,10 +169,14 @@ let package = Package(
                 "HTTPClient", "Crypto", "Telemetry", "EventLoop", "Threads", "CLinux",
             ]),
         library(
+            "Actions",
+            ["Configuration", "ControlProtocol", "BrokerTopology", "AMQP", "Crypto", "EventLoop"]),
+        library(
             "MartletCLI",
             [
-                "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores", "Registrations", "PostgreSQL",
-                "SQLite", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP",
+                "Actions", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores", "Registrations",
+                "PostgreSQL", "SQLite", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
+                "BrokerTopology", "AMQP",
                 "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS",
                 "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads", "CLinux",
             ]),

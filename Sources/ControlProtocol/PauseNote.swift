@@ -1,3 +1,4 @@
+import Delivery
 package import JSON
 import Text
 
@@ -37,12 +38,18 @@ package struct PauseReport: Sendable, Hashable {
     package var target = "-"
     package var note = PauseNote()
     package var seconds = 0
+    /// Whether the whole fleet is paused, instead of this worker.
+    package var isOfFleet = false
 
-    package init(target: String = "-", note: PauseNote = PauseNote(), seconds: Int = 0) {
+    package init(target: String = "-", note: PauseNote = PauseNote(), seconds: Int = 0, isOfFleet: Bool = false) {
         self.target = target
         self.note = note
         self.seconds = seconds
+        self.isOfFleet = isOfFleet
     }
+
+    /// The command that ends the pause.
+    package var remedy: String { PauseScope.remedy(of: target, isOfFleet: isOfFleet) }
 
     package static let codec = ObjectCodec(
         "a pause", from: Self(), ignoresUnknown: true,
@@ -51,6 +58,7 @@ package struct PauseReport: Sendable, Hashable {
             .optional("by", \.note.by, .note),
             .optional("reason", \.note.reason, .note),
             .member("seconds_paused", \.seconds, .integer),
+            .member("fleet", \.isOfFleet, .bool, omitting: false),
         ])
 
     /// The pause as text, such as `paused by ana: key rotation, 3m 2s ago`.

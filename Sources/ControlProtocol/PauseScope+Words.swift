@@ -33,7 +33,7 @@ extension PauseScope {
     }
 
     /// Returns the command that ends a pause whose scope has this description.
-    package static func remedy(of pause: String) -> String {
-        pause == everything.description ? "martlet resume" : "martlet resume --\(pause)"
+    package static func remedy(of pause: String, isOfFleet: Bool = false) -> String {
+        "martlet resume\(isOfFleet ? " --fleet" : "")\(pause == everything.description ? "" : " --\(pause)")"
     }
 }

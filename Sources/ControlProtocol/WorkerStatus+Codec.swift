@@ -32,6 +32,7 @@ extension WorkerStatus {
             .optional("queues_seconds_old", \.queuesSecondsOld, .integer),
             .optional("channel_commands", \.channelCommands, ChannelCommands.codec.value),
             .optional("registrations", \.registrations, Registrations.codec.value),
+            .optional("fleet", \.fleet, Fleet.codec.value),
             .member("breakers", \.breakers, .list(of: OpenBreaker.codec.value, "a breaker")),
             .member("limited_apps", \.limitedApps, .list(of: LimitedApp.codec.value, "a limited app")),
             .member("paused", \.paused, .texts),
@@ -68,6 +69,15 @@ extension WorkerStatus.ChannelCommands {
             .member("consumed", \.isConsuming, .bool),
             .member("replying", \.isReplying, .bool),
             .member("reasons", \.reasons, .texts),
+        ])
+}
+
+extension WorkerStatus.Fleet {
+    fileprivate static let codec = ObjectCodec(
+        "a state of fleet control", from: Self(), ignoresUnknown: true,
+        [
+            .optional("pauses_revision", \.pausesRevision, .integer),
+            .optional("reason", \.reason, .text),
         ])
 }
 

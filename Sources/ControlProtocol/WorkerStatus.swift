@@ -32,6 +32,9 @@ package struct WorkerStatus: Sendable, Hashable {
     /// The state of device registrations; nil if the worker has no store. The state does not affect ``isReady``,
     /// because requests to tokens need no store.
     package var registrations: Registrations?
+    /// The state of fleet control; nil if the configuration lacks it. The state does not affect ``isReady``, because
+    /// pushes need no fleet control.
+    package var fleet: Fleet?
     /// Open breakers. Of breakers with the same scope in several lanes, only the one that has been open longest is
     /// reported.
     package var breakers: [OpenBreaker] = []
@@ -113,6 +116,18 @@ extension WorkerStatus {
         }
     }
 
+    package struct Fleet: Sendable, Hashable {
+        /// The revision of the pauses that are in force; nil if the worker has read none.
+        package var pausesRevision: Int?
+        /// The reason why the pauses may be incomplete; nil if the worker reads them.
+        package var reason: String?
+
+        package init(pausesRevision: Int? = nil, reason: String? = nil) {
+            self.pausesRevision = pausesRevision
+            self.reason = reason
+        }
+    }
+
     package struct OpenBreaker: Sendable, Hashable {
         /// The scope of the breaker: the authority, then the credential and the topic if the scope is that narrow.
         package var route = "-"
@@ -164,6 +179,15 @@ extension WorkerStatus {
 }
 
 extension WorkerStatus {
+    /// Each pause with its report. The report is nil for a worker of an earlier version. A scope that both the fleet and
+    /// this worker pause occurs twice.
+    package var scopesAndPauses: [(scope: String, report: PauseReport?)] {
+        paused.flatMap { scope -> [(scope: String, report: PauseReport?)] in
+            let reports = pauses.filter { $0.target == scope }
+            return reports.isEmpty ? [(scope, nil)] : reports.map { (scope, $0) }
+        }
+    }
+
     /// Returns whether the worker consumes from the queues with this prefix at this broker. A worker that does not
     /// report its prefix matches every prefix.
     package func uses(broker: String, prefix: String) -> Bool {

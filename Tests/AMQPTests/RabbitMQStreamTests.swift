@@ -1,7 +1,8 @@
-import AMQP
 import EventLoop
 import TestKit
 import Testing
+
+@testable import AMQP
 
 /// Readers of streams at a real RabbitMQ.
 @Suite struct RabbitMQStreamTests {
@@ -80,13 +81,7 @@ import Testing
     }
 
     @Test func aReaderContinuesAfterItsConnectionIsKilled() async throws {
-        let broker = try await PrivateBroker.shared
-        try await broker.rabbitmqctl("add_vhost", "streams")
-        try await broker.rabbitmqctl("set_permissions", "-p", "streams", "guest", ".*", ".*", ".*")
         try await RabbitMQTests.play { bench in
-            let other = bench.makeAdmin()
-            try await other.declareExclusiveQueue("stream.other")
-            bench.connection.virtualHost = "streams"
             let admin = bench.makeAdmin()
             try await admin.declareQueue("stream.killed", arguments: Self.arguments)
             let publisher = bench.makePublisher()
@@ -95,16 +90,14 @@ import Testing
             let connection = bench.makeConnection()
             let recorded = RecordedReader("stream.killed", on: connection, from: .first)
             await bench.wait("messages") { recorded.texts == ["0", "1"] }
-            try await broker.rabbitmqctl("close_all_connections", "--vhost", "streams", "killed")
-            await bench.wait("detached") { recorded.events.contains("detached: connectionForced") }
-            try await publisher.waitUntilReady(deadlineSeconds: TestTimeout.seconds)
+            // rabbitmqctl would also close the connections of other tests, or keep the shared broker busy.
+            connection.frames?.reset(AMQPError(.connectionLost, "killed"))
+            await bench.wait("detached") { recorded.count("detached: connectionLost") == 1 }
             await Self.publish(["2", "3"], to: "stream.killed", publisher, bench)
             await bench.wait("messages") { recorded.messages.count >= 4 }
             #expect(recorded.texts == ["0", "1", "2", "3"])
             #expect(recorded.offsets == [0, 1, 2, 3])
-            #expect(recorded.count("position offset(2)") >= 1)
-            #expect(try await other.queueExists("stream.other"), "a connection of other tests was killed")
-            await other.close()
+            #expect(recorded.count("attached") == 2)
             await recorded.reader.close()
             await connection.close()
             await publisher.close()

@@ -32,14 +32,16 @@ import Testing
         #expect(read.status.lanes.isEmpty && read.dropped.isEmpty)
         #expect(read.pauses == PauseRevision(series: FleetSamples.series, number: 17))
         #expect(read.status.breakers == FleetSamples.status().breakers)
-        #expect(!String(decoding: report.json, as: UTF8.self).contains("lanes"))
+        #expect(!String(decoding: report.json, as: UTF8.self).contains("pools"))
     }
 
     @Test func aReportCountsTheConsumersOfAllLanes() {
         var status = FleetSamples.status(queues: ["push.requests.0", "push.requests.1"])
         status.retiredLanes = [
+            .init(report: .init(wantsRequests: true, queues: [.init(name: "push.requests.1", isConsumed: true)])),
+            .init(report: .init(wantsRequests: true, queues: [.init(name: "push.requests.1", isConsumed: false)])),
+            // A lane that is paused or ends.
             .init(report: .init(queues: [.init(name: "push.requests.1", isConsumed: true)])),
-            .init(report: .init(queues: [.init(name: "push.requests.1", isConsumed: false)])),
         ]
         let report = Self.report(status)
         #expect(report.consumers == 5)
@@ -70,7 +72,7 @@ import Testing
         status.channelCommands = .init(reasons: [long])
         status.registrations = .init(reasons: [long])
         let consumed = (0..<2000).map { WorkerStatus.ConsumedQueue(name: "queue \($0)", isConsumed: true) }
-        status.lanes = [.init(report: .init(queues: consumed))]
+        status.lanes = [.init(report: .init(wantsRequests: true, queues: consumed))]
         let bounds = Array(0..<1000)
         status.totals.latency = HistogramReading(
             unit: .nanoseconds, bounds: bounds, counts: bounds + [1], sum: 1)

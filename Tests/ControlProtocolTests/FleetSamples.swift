@@ -31,8 +31,8 @@ enum FleetSamples {
         status.breakers = [.init(route: "key K", code: "Shutdown", sentence: "APNs ends.", secondsOpen: 6)]
         let consumed = queues.map { WorkerStatus.ConsumedQueue(name: $0, isConsumed: true) }
         status.lanes = [
-            .init(number: 0, makesProgress: true, report: .init(queues: consumed)),
-            .init(number: 1, makesProgress: true, report: .init(queues: consumed)),
+            .init(number: 0, makesProgress: true, report: .init(wantsRequests: true, queues: consumed)),
+            .init(number: 1, makesProgress: true, report: .init(wantsRequests: true, queues: consumed)),
             .init(number: 2, makesProgress: false),
         ]
         return status

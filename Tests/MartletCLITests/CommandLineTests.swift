@@ -85,10 +85,21 @@ import Testing
                 == StatusCommand.Options(worker: .url("u"), watches: true, intervalSeconds: 5))
         #expect(
             try parse("pause --socket s --key k --reason r --yes", as: PauseCommand.self).change
-                == PauseChange(isPaused: true, scope: .key("k"), worker: .socket("s"), reason: "r", saysYes: true))
+                == .workers(
+                    PauseChange(isPaused: true, scope: .key("k"), worker: .socket("s"), reason: "r", saysYes: true)))
+        #expect(
+            try parse("pause --fleet --url u --topic t --reason r --until 2h", as: PauseCommand.self).change
+                == .fleet(
+                    FleetPauseChange(
+                        broker: BrokerOptions(url: "u"), isPaused: true, scope: .topic("t"), why: "r", seconds: 7200)))
         #expect(
             try parse("resume --topic t", as: ResumeCommand.self).change
-                == PauseChange(isPaused: false, scope: .topic("t")))
+                == .workers(PauseChange(isPaused: false, scope: .topic("t"))))
+        #expect(
+            try parse("resume --fleet", as: ResumeCommand.self).change == .fleet(FleetPauseChange(isPaused: false)))
+        #expect(
+            try parse("status --fleet --json --prefix p", as: StatusCommand.self).options
+                == StatusCommand.Options(fleet: FleetStatus(broker: BrokerOptions(prefix: "p"), isJSON: true)))
         #expect(try parse("schema dead-letter", as: SchemaCommand.self).schema == .deadLetter)
         #expect(try parse("completion zsh", as: CompletionCommand.self).shell == .zsh)
         #expect(try parse("man", as: ManualCommand.self).command == "")
@@ -122,6 +133,15 @@ import Testing
         ("status --live --watch", "options --watch and --live are mutually exclusive"),
         ("status --live --interval 5", "options --interval and --live are mutually exclusive"),
         ("status --live --json", "options --json and --live are mutually exclusive"),
+        ("status --fleet --watch", "options --fleet and --watch are mutually exclusive"),
+        ("status --prefix p", "option --prefix requires --fleet"),
+        ("pause --fleet", "pause --fleet requires --reason"),
+        ("pause --fleet --reason r --socket s", "options --fleet and --socket are mutually exclusive"),
+        ("pause --until 2h", "option --until requires --fleet"),
+        (
+            "pause --fleet --reason r --until 31d",
+            "--until requires a duration of 1s to 30d, such as 30m, 2h or 7d"
+        ),
         ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
         ("topology delete", "unknown command 'topology delete'; 'topology' requires one of: apply, check, print"),
         (

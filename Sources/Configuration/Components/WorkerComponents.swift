@@ -59,12 +59,21 @@ package struct WorkerComponents: Sendable {
 
     /// Returns a connection that serves commands.
     ///
-    /// - Parameter role: such as `channels consume`. The broker's management shows the role.
-    package func connection(for role: String, on loop: EventLoop) -> BrokerConnection {
-        BrokerConnection(
-            loop: loop, connectors: brokerConnector.connectors(on: loop),
-            configuration: brokerConnector.connection(
-                named: "martlet \(Self.process) \(role) \(MartletVersion.current)"))
+    /// - Parameters:
+    ///   - role: such as `channels consume`. The broker's management shows the role.
+    ///   - heartbeatSecondsMax: the longest heartbeat interval; nil for the interval of the configuration.
+    package func connection(
+        for role: String, on loop: EventLoop, heartbeatSecondsMax: Int? = nil
+    ) -> BrokerConnection {
+        var configuration = brokerConnector.connection(
+            named: "martlet \(Self.process) \(role) \(MartletVersion.current)")
+        if let limit = heartbeatSecondsMax {
+            let seconds = configuration.heartbeatSeconds
+            // Without a limit, an interval of 0 means no heartbeats.
+            configuration.heartbeatSeconds = seconds == 0 ? limit : min(seconds, limit)
+        }
+        return BrokerConnection(
+            loop: loop, connectors: brokerConnector.connectors(on: loop), configuration: configuration)
     }
 
     /// The host, process ID and version, by which operators identify the worker.

@@ -1,7 +1,7 @@
 extension WorkerConfiguration {
     /// The settings of fleet control: the pauses and commands of operators, and the reports of workers.
     package struct Fleet: Sendable, Equatable {
-        static let reportIntervalSecondsMax = 60
+        static let reportIntervalSecondsMax = 25
 
         /// The interval between two reports of the worker, from 1 to ``reportIntervalSecondsMax``.
         package var reportIntervalSeconds = 10

@@ -11,7 +11,7 @@ struct FleetActionMembers: Sendable {
         case resume
     }
 
-    private var name = ""
+    private(set) var name = ""
     private var seconds = ActionDetail<Int>.missing
     private var route = ActionDetail<String>.missing
     private var scope = ActionDetail<PauseScope>.missing

@@ -16,6 +16,8 @@ package struct FleetCommand: Sendable, Hashable {
         case resume(PauseScope)
         /// An action of a later version, by its name.
         case unsupported(String)
+
+        package var name: String { FleetActionMembers(self).name }
     }
 
     package var id: UUIDValue
@@ -39,8 +41,11 @@ package struct FleetCommand: Sendable, Hashable {
 }
 
 extension FleetCommand {
+    /// The property `type` of the message, and its member of the same name.
+    package static let type = "push.command.v1"
+
     private static let format = FleetFormat(
-        type: "push.command.v1", name: "a command", bytesMax: FleetLimits.commandBytesMax,
+        type: type, name: "a command", bytesMax: FleetLimits.commandBytesMax,
         codec: ObjectCodec(
             "a command", from: Self(id: UUIDValue(high: 0, low: 0), by: "-", action: .describe), ignoresUnknown: true,
             [

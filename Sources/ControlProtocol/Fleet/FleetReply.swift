@@ -37,8 +37,11 @@ package struct FleetReply: Sendable, Hashable {
 }
 
 extension FleetReply {
+    /// The property `type` of the message, and its member of the same name.
+    package static let type = "push.reply.v1"
+
     private static let format = FleetFormat(
-        type: "push.reply.v1", name: "a reply", bytesMax: FleetLimits.replyBytesMax,
+        type: type, name: "a reply", bytesMax: FleetLimits.replyBytesMax,
         codec: ObjectCodec(
             "a reply", from: Self(to: UUIDValue(high: 0, low: 0), from: "-", .done), ignoresUnknown: true,
             [

@@ -13,7 +13,9 @@ package struct FleetReport: Sendable, Hashable {
     package var hasEnded: Bool
     /// The record of pauses that the worker has applied; nil if the worker has read none.
     package var pauses: PauseRevision?
-    /// The number of the worker's consumers of request queues.
+    /// The number of the worker's lanes.
+    package private(set) var laneCount = 0
+    /// The number of the worker's consumers of all queues.
     package private(set) var consumers = 0
     /// The worker's consumers by queue.
     package private(set) var consumedQueues: [ConsumedQueue] = []
@@ -39,7 +41,9 @@ package struct FleetReport: Sendable, Hashable {
         self.hasEnded = hasEnded
         self.pauses = pauses
         self.status = status
-        let lanes = (status.lanes + status.retiredLanes).compactMap(\.report)
+        laneCount = status.lanes.count
+        // A lane that wants no requests, such as a paused lane, has canceled its consumers.
+        let lanes = (status.lanes + status.retiredLanes).compactMap(\.report).filter(\.wantsRequests)
         for queue in lanes.flatMap(\.queues) where queue.isConsumed {
             consumers += 1
             if let known = consumedQueues.firstIndex(where: { $0.name == queue.name }) {
@@ -55,8 +59,11 @@ package struct FleetReport: Sendable, Hashable {
 }
 
 extension FleetReport {
+    /// The property `type` of the message, and its member of the same name.
+    package static let type = "push.status.v1"
+
     private static let format = FleetFormat(
-        type: "push.status.v1", name: "a report", bytesMax: FleetLimits.reportBytesMax,
+        type: type, name: "a report", bytesMax: FleetLimits.reportBytesMax,
         codec: ObjectCodec(
             "a report",
             from: Self(WorkerStatus(worker: "-"), bootID: UUIDValue(high: 0, low: 0), sequence: 0, sentAt: 0),
@@ -67,6 +74,7 @@ extension FleetReport {
                 .required("sent_at", \.sentAt, .int(FleetLimits.times)),
                 .member("ended", \.hasEnded, .bool),
                 .optional("pauses", \.pauses, PauseRevision.codec.value),
+                .member("lanes", \.laneCount, .int(0...FleetLimits.consumersMax)),
                 .member("consumers", \.consumers, .int(0...FleetLimits.consumersMax)),
                 .member("consumed_queues", \.consumedQueues, .list(of: ConsumedQueue.codec.value, "a queue")),
                 .required("status", \.status, WorkerStatus.codecWithoutLanes.value),

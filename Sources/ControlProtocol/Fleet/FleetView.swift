@@ -13,7 +13,8 @@ package struct FleetView: Sendable {
     package static let processesPerNameMax = 16
     /// Maximum memory of all reports, as estimated by ``FleetReport/memoryBytes(ofJSON:)``.
     package static let memoryBytesMax = 128 << 20
-    /// Age of the last report at which a worker becomes silent. A worker reports every 12 seconds at least.
+    /// Age of the last report at which a worker becomes silent. The longest interval of reports is 25 s, and a fifth more
+    /// with its random deviation.
     package static let silentSeconds = 35
     /// Age of the last report at which the view forgets a worker.
     package static let forgottenSeconds = 24 * 3600
@@ -61,6 +62,8 @@ package struct FleetView: Sendable {
     private var bootsByName: [String: Set<UUIDValue>] = [:]
     private var memoryBytes = 0
     private var searchedAt: MonotonicTime?
+    /// Whether the view has no report.
+    package var isEmpty: Bool { workersByBoot.isEmpty }
     /// The number of malformed reports.
     package private(set) var malformedCount = 0
     /// The number of reports that were refused because the view was full.
@@ -145,11 +148,11 @@ extension FleetView {
         workersByBoot.values.lazy.filter { $0.presence(at: now) == .reporting }.map(\.report)
     }
 
-    /// Returns the number of consumers of the reporting workers. If the broker counts more consumers, some workers do
-    /// not report.
+    /// Returns the number of consumers of the reporting workers, of all queues.
     package func consumers(at now: MonotonicTime) -> Int { reports(at: now).reduce(0) { $0 + $1.consumers } }
 
-    /// Returns the number of consumers of a queue. Reports of workers with very many queues omit some queues.
+    /// Returns the number of consumers of a queue. If the broker counts more consumers, some workers do not report.
+    /// Reports of workers with very many queues omit some queues.
     package func consumers(of queue: String, at now: MonotonicTime) -> Int {
         reports(at: now).reduce(0) { sum, report in
             report.consumedQueues.lazy.filter { $0.name == queue }.reduce(sum) { $0 + $1.consumers }

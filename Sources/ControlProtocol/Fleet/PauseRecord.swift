@@ -29,8 +29,11 @@ package struct PauseRecord: Sendable, Hashable {
 }
 
 extension PauseRecord {
+    /// The property `type` of the message, and its member of the same name.
+    package static let type = "push.pauses.v1"
+
     private static let format = FleetFormat(
-        type: "push.pauses.v1", name: "a record of pauses", bytesMax: FleetLimits.recordBytesMax,
+        type: type, name: "a record of pauses", bytesMax: FleetLimits.recordBytesMax,
         codec: ObjectCodec(
             "a record of pauses", from: Self(first: UUIDValue(high: 0, low: 0)), ignoresUnknown: true,
             [

@@ -1,7 +1,8 @@
 import CommandKit
+import Configuration
 
 /// The command that pauses workers, or the pushes of one key, certificate or topic.
-struct PauseCommand: Command {
+struct PauseCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["pause"],
         summary: "Stop consuming requests, or hold the requests of one key, certificate or topic.",
@@ -10,31 +11,64 @@ struct PauseCommand: Command {
             without counting an attempt, for at most retry.hold_max. Without --key, --certificate and --topic, all requests
             stay in their queues; the command then asks for confirmation on a terminal and shows current pauses. A pause
             lasts until martlet resume or until the worker exits. martlet status shows the user, reason and age of a pause.
+
+            With --fleet, pause all workers at the broker of --config or --url whose configuration has the section fleet.
+            Workers that start later are paused too. The pause lasts until martlet resume --fleet, or for the duration
+            of --until. Print the number of workers in which the pause is in force. Exit code 0: all workers with
+            consumers of request queues, 1: not all.
             """,
-        options: PauseChange.options + [
-            OptionSyntax(name: "reason", value: "TEXT", help: "reason that martlet status shows"), .yes,
+        options: PauseChange.options + FleetPauseChange.options + [
+            OptionSyntax(
+                name: "reason", value: "TEXT", help: "reason that martlet status shows; required with --fleet"),
+            OptionSyntax(
+                name: "until", value: "DURATION", help: "with --fleet: time from now, such as 2h (at most 30d)"),
+            .yes,
         ])
 
-    let change: PauseChange
+    let change: PauseTarget
 
-    init(_ parsed: ParsedArguments) throws(UsageError) { change = try PauseChange(isPaused: true, parsed) }
+    init(_ parsed: ParsedArguments) throws(UsageError) { change = try PauseTarget(isPaused: true, parsed) }
 
-    func run() -> ExitCode { change.run() }
+    func execute() throws(ConfigurationError) -> ExitCode { try change.execute() }
 }
 
 /// The command that ends a pause of ``PauseCommand``.
-struct ResumeCommand: Command {
+struct ResumeCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["resume"], summary: "End a pause that martlet pause began.",
         discussion: """
             Held requests return when their delays in the wait queues expire. To return the requests immediately, run
-            martlet waits bring-back.
+            martlet waits bring-back. With --fleet, end a pause of martlet pause --fleet in all workers.
             """,
-        options: PauseChange.options)
+        options: PauseChange.options + FleetPauseChange.options)
 
-    let change: PauseChange
+    let change: PauseTarget
 
-    init(_ parsed: ParsedArguments) throws(UsageError) { change = try PauseChange(isPaused: false, parsed) }
+    init(_ parsed: ParsedArguments) throws(UsageError) { change = try PauseTarget(isPaused: false, parsed) }
 
-    func run() -> ExitCode { change.run() }
+    func execute() throws(ConfigurationError) -> ExitCode { try change.execute() }
+}
+
+/// The workers that a pause or resumption concerns.
+enum PauseTarget: Equatable, Sendable {
+    case workers(PauseChange)
+    case fleet(FleetPauseChange)
+
+    init(isPaused: Bool, _ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("fleet") {
+            self = .fleet(try FleetPauseChange(isPaused: isPaused, parsed))
+            return
+        }
+        for name in ["url", "prefix", "until"] where parsed.has(name) {
+            throw UsageError("option --\(name) requires --fleet")
+        }
+        self = .workers(try PauseChange(isPaused: isPaused, parsed))
+    }
+
+    func execute() throws(ConfigurationError) -> ExitCode {
+        switch self {
+        case .workers(let change): change.run()
+        case .fleet(let change): try change.execute()
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import CommandKit
+import Configuration
 import ControlProtocol
 import EventLoop
 import Glibc
@@ -7,7 +8,7 @@ import Text
 import Worker
 
 /// The command that shows the status of workers.
-struct StatusCommand: Command {
+struct StatusCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["status"],
         summary: "Show the status of the workers on this machine, or of one remote worker.",
@@ -18,8 +19,16 @@ struct StatusCommand: Command {
             /status on one line. Exit code 0: all workers are ready, 1: a worker is not ready, 3: no worker was found,
             or a worker is unreachable. With --live, exit code 0: every lane of every worker makes progress, 1: a lane
             is stalled. --live is mutually exclusive with --watch, --interval and --json.
+
+            With --fleet, show the workers at the broker of --config or --url whose configuration has the section fleet,
+            and compare their consumers with the consumers that the broker counts. --json then prints each report.
             """,
-        options: WorkerAddress.options + [
+        options: [
+            WorkerAddress.socketOption,
+            OptionSyntax(
+                name: "url", value: "URL", help: "admin endpoint of the worker; with --fleet: URL of the broker",
+                replacedDefault: "config"),
+            OptionSyntax(name: "fleet", help: "all workers at the broker"), .config(), .prefix,
             OptionSyntax(name: "watch", help: "redraw until q or an interrupt"),
             OptionSyntax(name: "interval", value: "SECONDS", help: "refresh interval (default: 1)"),
             OptionSyntax(name: "json", help: "print JSON, one line per worker"),
@@ -34,6 +43,8 @@ struct StatusCommand: Command {
         var isJSON = false
         /// Whether to request only `/livez`.
         var checksLiveness = false
+        /// The fleet; nil for workers that this command reaches directly.
+        var fleet: FleetStatus?
     }
 
     let options: Options
@@ -50,7 +61,8 @@ struct StatusCommand: Command {
         self.addresses = addresses ?? { WorkerAddress.all(named: options.worker) }
     }
 
-    func run() -> ExitCode {
+    func execute() throws(ConfigurationError) -> ExitCode {
+        if let fleet = options.fleet { return try fleet.execute() }
         guard !addresses().isEmpty else { return Self.reportNoWorker() }
         if options.checksLiveness { return printLiveness() }
         if options.isJSON { return printJSON() }
@@ -177,6 +189,14 @@ extension StatusCommand.Options {
         if parsed.has("live"), let other = ["watch", "interval", "json"].first(where: { parsed.has($0) }) {
             throw UsageError("options --\(other) and --live are mutually exclusive")
         }
+        if parsed.has("fleet") {
+            if let other = ["socket", "watch", "interval", "live"].first(where: { parsed.has($0) }) {
+                throw UsageError("options --fleet and --\(other) are mutually exclusive")
+            }
+            fleet = FleetStatus(broker: try BrokerOptions(parsed), isJSON: parsed.has("json"))
+            return
+        }
+        if parsed.has("prefix") { throw UsageError("option --prefix requires --fleet") }
         worker = try WorkerAddress(parsed)
         watches = parsed.has("watch")
         intervalSeconds = try parsed.integer("interval", upTo: 3600) ?? intervalSeconds

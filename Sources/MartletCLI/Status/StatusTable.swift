@@ -13,6 +13,8 @@ struct StatusTable {
         var status: Result<WorkerStatus, StatusError>
         /// The change since the previous snapshot; nil if it is unknown, for example because the worker is new.
         var difference: WorkerTotals?
+        /// The number of lanes, for a status without lanes; nil to count the lanes of the status.
+        var laneCount: Int?
     }
 
     let lines: [Line]
@@ -61,7 +63,7 @@ struct StatusTable {
             guard case .success(let status) = line.status else { return [line.address, "unreachable"] }
             var row = [
                 status.worker, Self.state(status), ElapsedTime.text(seconds: status.uptimeSeconds),
-                "\(status.lanes.count)",
+                "\(line.laneCount ?? status.lanes.count)",
                 "\(status.inFlight)",
             ]
             guard let done = line.difference else { return row }
@@ -124,7 +126,7 @@ struct StatusTable {
         var rows: [(holding: HeldRoute, workers: [String])] = []
         for status in statuses {
             for holding in status.breakers.map({ HeldRoute($0) })
-                + status.paused.map({ pause in HeldRoute(pause: pause, status.pauses.first { $0.target == pause }) })
+                + status.scopesAndPauses.map({ HeldRoute(pause: $0, $1) })
             {
                 // Workers share routes and report the same breaker or pause, each with its own start time.
                 if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
@@ -217,7 +219,7 @@ private struct HeldRoute {
     init(pause: String, _ report: PauseReport?) {
         let note = report?.note.text.map { "\($0); " } ?? ""
         (route, code) = (pause, "paused")
-        sentence = "\(note)to resume, run: \(PauseScope.remedy(of: pause))"
+        sentence = "\(note)to resume, run: \(report?.remedy ?? PauseScope.remedy(of: pause))"
         seconds = report?.seconds
     }
 

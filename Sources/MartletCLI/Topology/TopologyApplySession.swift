@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import BrokerManagement
 import BrokerTopology
 import CommandKit
@@ -55,11 +56,33 @@ struct TopologyApplySession {
         do {
             var failures = try await declarer.declare(removing: former)
             if setsPolicies { failures += await declarer.setPolicies(through: inspector.management) }
+            if failures == 0, inspector.topology.hasFleetControl { failures += try await writeFirstPauses(on: admin) }
             return failures == 0 ? .success : .failed
         } catch {
             Terminal.error.line(target.connector.line(error))
             return error.isUnreachable ? .unreachable : .failed
         }
+    }
+
+    /// Writes the first record of pauses, unless the stream has one. Workers wait for a record before they consume.
+    /// Returns the number of failures.
+    private func writeFirstPauses(on admin: BrokerAdmin) async throws(AMQPError) -> Int {
+        let session = FleetSession(target.connector, on: admin.connection.loop, command: "martlet topology")
+        let stream = target.inspector.topology.names.pausesStream
+        let failure: PauseWriter.Failure
+        do throws(PauseWriter.Failure) {
+            session.start()
+            let isWritten = try await PauseWriter(session).writeFirst()
+            await session.close()
+            Terminal.output.line("\(isWritten ? "created " : "present ") record of pauses in \(stream)".printable)
+            return 0
+        } catch {
+            failure = error
+        }
+        await session.close()
+        if case .broker(let error) = failure { throw error }
+        Terminal.error.line("martlet: failed   record of pauses in \(stream): \(failure.sentence)".printable)
+        return 1
     }
 
     private func print(_ step: TopologyDeclarer.Step) {

@@ -59,6 +59,10 @@ public enum LogKey: String, Sendable {
     case channelCommand = "channel.command"
     case settings = "configuration.settings"
     case pauseScope = "pause.scope"
+    case pauseBy = "pause.by"
+    case pauseReason = "pause.reason"
+    case fleetCommand = "fleet.command"
+    case fleetOperator = "fleet.operator"
     case latencyP50 = "latency.p50_ms"
     case latencyP99 = "latency.p99_ms"
 }

@@ -8,7 +8,9 @@ struct Pause: Sendable {
     var note: PauseNote
     var since: MonotonicTime
 
-    func report(at now: MonotonicTime) -> PauseReport {
-        PauseReport(target: scope.description, note: note, seconds: Int(since.duration(to: now).components.seconds))
+    func report(at now: MonotonicTime, isOfFleet: Bool = false) -> PauseReport {
+        PauseReport(
+            target: scope.description, note: note, seconds: Int(since.duration(to: now).components.seconds),
+            isOfFleet: isOfFleet)
     }
 }

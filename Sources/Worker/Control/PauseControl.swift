@@ -19,6 +19,12 @@ final class PauseControl {
     /// The pauses that have not ended. A scope that an operator of this worker and the fleet pause occurs twice.
     var pauses: [Pause] { pauseSet.all }
 
+    func reports(at now: MonotonicTime) -> [PauseReport] {
+        PauseSet.Owner.allCases.flatMap { owner in
+            pauseSet.pauses(of: owner).map { $0.report(at: now, isOfFleet: owner == .fleet) }
+        }
+    }
+
     /// The paused scopes, each once.
     var scopes: [PauseScope] { pauseSet.scopes }
 
@@ -54,5 +60,32 @@ final class PauseControl {
         LaneQuery.send(to: group.responsive, on: loop, { $0.pause(scope, effect.isPaused, $1) }, then: report)
     }
 
-    private var pausesText: String { scopes.map(\.description).joined(separator: ", ") }
+    /// Pauses or resumes a scope for the fleet. Does not wait for the lanes. The configuration may lack the scope: a
+    /// later one may contain it.
+    ///
+    /// - Parameter since: the start of a pause.
+    func setForFleet(_ scope: PauseScope, _ note: PauseNote?, since: MonotonicTime) {
+        let effect = pauseSet.set(scope, note, by: .fleet, at: since)
+        if effect.hasChanged {
+            log.info(
+                note == nil ? .resumed : .paused,
+                [
+                    .pauseScope: .describing(scope), .pauseBy: note?.by.map { .string($0) },
+                    .pauseReason: note?.reason.map { .string($0) },
+                ])
+        }
+        guard effect.affectsLanes else { return }
+        for lane in groups.inForce.lanes + (groups.coming?.lanes ?? []) {
+            lane.thread?.pause(scope, effect.isPaused) { _ in }
+        }
+    }
+
+    /// The paused scopes. A command of this worker does not end a pause of the fleet, so its remedy follows.
+    private var pausesText: String {
+        let fleet = pauseSet.pauses(of: .fleet).map(\.scope)
+        return scopes.map { scope in
+            guard fleet.contains(scope) else { return scope.description }
+            return "\(scope) (run: \(PauseScope.remedy(of: scope.description, isOfFleet: true)))"
+        }.joined(separator: ", ")
+    }
 }

@@ -16,10 +16,15 @@ final class StatusCollector {
     private let groups: LaneGroups
     private let broker: BrokerInspector
     private let pauses: PauseControl
+    private let fleet: FleetPauses
     private let startedAt: MonotonicTime
 
-    init(_ groups: LaneGroups, _ broker: BrokerInspector, _ pauses: PauseControl, in environment: LaneEnvironment) {
+    init(
+        _ groups: LaneGroups, _ broker: BrokerInspector, _ pauses: PauseControl, _ fleet: FleetPauses,
+        in environment: LaneEnvironment
+    ) {
         (self.groups, self.broker, self.pauses, self.environment) = (groups, broker, pauses, environment)
+        self.fleet = fleet
         startedAt = environment.loop.now.monotonic
     }
 
@@ -74,10 +79,11 @@ final class StatusCollector {
         status.queues = (broker.queues?.latest ?? []).map { WorkerStatus.Queue($0, shardOf: shards[$0.name]) }
         status.queuesSecondsOld = broker.queues?.secondsOld
         status.channelCommands = group.channels.map { WorkerStatus.ChannelCommands($0.status) }
+        status.fleet = fleet.status
         status.breakers = WorkerStatus.breakers(of: lanes.compactMap(\.status))
         status.limitedApps = WorkerStatus.limitedApps(of: lanes.compactMap(\.status))
         status.paused = pauses.scopes.map(\.description)
-        status.pauses = pauses.pauses.map { $0.report(at: now) }
+        status.pauses = pauses.reports(at: now)
         status.certificates = group.certificateReport.certificates.map {
             WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
         }
@@ -90,7 +96,7 @@ final class StatusCollector {
 
     /// Returns the reasons why the worker is not ready; empty if the worker is ready.
     private func reasons(of group: LaneGroup) -> [String] {
-        guard group.isStarted else { return [broker.missing ?? "worker starting"] }
+        guard group.isStarted else { return [fleet.waitReason ?? broker.missing ?? "worker starting"] }
         return group.stalled.map { "lane \($0) stalled" } + group.readiness.reasons
     }
 

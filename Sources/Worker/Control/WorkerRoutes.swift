@@ -70,12 +70,12 @@ struct WorkerRoutes {
     private static func ready(_ status: WorkerStatus) -> AdminResponse {
         let held =
             status.breakers.map { "\($0.route) held: \($0.code): \($0.sentence)" }
-            + status.paused.map { pause in
-                let report = status.pauses.first { $0.target == pause }
-                return "\(pause) is \(report?.text ?? "paused"): \(PauseScope.remedy(of: pause))"
+            + status.scopesAndPauses.map { scope, report in
+                "\(scope) is \(report?.text ?? "paused"): \(report?.remedy ?? PauseScope.remedy(of: scope))"
             }
+        let fleet = status.fleet?.reason.map { ["fleet: \($0)"] } ?? []
         let registrations = status.registrations?.reasons.map { "registrations: \($0)" } ?? []
-        let lines = (status.isReady ? ["ok"] : status.reasons) + held + registrations
+        let lines = (status.isReady ? ["ok"] : status.reasons) + held + registrations + fleet
         return .text(status.isReady ? 200 : 503, lines.map { $0 + "\n" }.joined())
     }
 

@@ -4,6 +4,10 @@ import EventLoop
 extension Rollout {
     mutating func versionRead(_ version: Version) -> [Action] {
         switch state {
+        case .new:
+            let next = newGeneration(version)
+            state = .new(next: next)
+            return [.putInForce(next), .announce]
         case .awaitingTopology:
             let next = newGeneration(version)
             state = .awaitingTopology(next: next)
@@ -40,7 +44,7 @@ extension Rollout {
             let until = now + .seconds(RolloutLimits.readySecondsMax)
             state = .warming(current: current, next: next, until: until)
             return [.start(next)]
-        case .steady, .warming, .retrying, .stopping, .stopped: return []
+        case .new, .steady, .warming, .retrying, .stopping, .stopped: return []
         }
     }
 
@@ -50,7 +54,7 @@ extension Rollout {
             state = .steady(current: next)
             return [.superviseLanes, .monitorQueues(next)]
         case .warming(_, let next, _) where next.number == number: return reviewWarming(now)
-        case .awaitingTopology, .steady, .checking, .warming, .retrying, .stopping, .stopped: return []
+        case .new, .awaitingTopology, .steady, .checking, .warming, .retrying, .stopping, .stopped: return []
         }
     }
 
@@ -60,7 +64,7 @@ extension Rollout {
             return [.reportLanesWithoutThread(obstacle)] + abort(.failed)
         case .warming(let current, let next, _) where next.number == number:
             return retire(next, current, obstacle, now)
-        case .awaitingTopology, .steady, .checking, .warming, .retrying, .stopping, .stopped: return []
+        case .new, .awaitingTopology, .steady, .checking, .warming, .retrying, .stopping, .stopped: return []
         }
     }
 
@@ -85,7 +89,7 @@ extension Rollout {
             next.isReady = isReady
             state = .warming(current: current, next: next, until: until)
             return reviewWarming(now)
-        case .awaitingTopology, .steady, .checking, .warming, .retrying, .stopping, .stopped: return []
+        case .new, .awaitingTopology, .steady, .checking, .warming, .retrying, .stopping, .stopped: return []
         }
         return [.reportReadiness(lane: lane)]
     }

@@ -18,7 +18,7 @@ extension Rollout {
             let exit: WorkerExit = undrained == 0 && unfinished == 0 ? .success : .timedOut
             state = .stopped(exit)
             return [.exit(exit)]
-        case .awaitingTopology, .stopped: return []
+        case .new, .awaitingTopology, .stopped: return []
         }
     }
 
@@ -51,7 +51,7 @@ extension Rollout {
             actions += checkNewest(after: current)
         case .stopping(_, _, let until) where now >= until:
             actions += abort(.timedOut)
-        case .awaitingTopology, .steady, .checking, .retrying, .stopping, .stopped: break
+        case .new, .awaitingTopology, .steady, .checking, .retrying, .stopping, .stopped: break
         }
         return actions
     }
@@ -60,7 +60,7 @@ extension Rollout {
         _ signal: StopSignal, _ undrained: Int, _ deadlineSeconds: Int, _ now: MonotonicTime
     ) -> [Action] {
         switch state {
-        case .awaitingTopology:
+        case .new, .awaitingTopology:
             state = .stopped(.success)
             return [.notifyStopping, .exit(.success)]
         case .steady(let current), .checking(let current, _), .retrying(let current, _, _):

@@ -8,6 +8,9 @@ import EventLoop
 /// deliveries and ends. Every change of a lane setting takes effect in this way.
 struct Rollout<Version: Equatable & Sendable>: Sendable {
     enum State: Equatable, Sendable {
+        /// The wait, before the start, for the pauses of the fleet. To: new of a newer version, awaitingTopology,
+        /// stopped.
+        case new(next: Generation)
         /// The wait, before any lane has started, until the broker is reachable and has the topology. To:
         /// awaitingTopology of a newer version, steady, stopped.
         case awaitingTopology(next: Generation)
@@ -48,13 +51,13 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
     var timer: MonotonicTime?
 
     init(_ first: Generation) {
-        state = .awaitingTopology(next: first)
+        state = .new(next: first)
         lastNumber = first.number
     }
 
     var phase: WorkerStatus.Phase {
         switch state {
-        case .awaitingTopology: .starting
+        case .new, .awaitingTopology: .starting
         case .steady, .checking, .warming, .retrying: .running
         case .stopping, .stopped: .draining
         }
@@ -73,7 +76,7 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         let own: MonotonicTime? =
             switch state {
             case .warming(_, _, let time), .retrying(_, _, let time), .stopping(_, _, let time): time
-            case .awaitingTopology, .steady, .checking, .stopped: nil
+            case .new, .awaitingTopology, .steady, .checking, .stopped: nil
             }
         guard let own, let announcement else { return own ?? announcement?.until }
         return min(own, announcement.until)
@@ -95,8 +98,9 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         }
     }
 
-    private func processStarted() -> [Action] {
-        guard case .awaitingTopology(let next) = state else { return [] }
+    private mutating func processStarted() -> [Action] {
+        guard case .new(let next) = state else { return [] }
+        state = .awaitingTopology(next: next)
         return [.awaitTopology(next)]
     }
 

@@ -17,6 +17,8 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private let broker: BrokerInspector
     private let pauses: PauseControl
     private let status: StatusCollector
+    private let fleetPauses: FleetPauses
+    private var fleet: FleetControl?
     private let health: HealthMonitor
     private let watcher: ConfigurationWatcher
     private let report: WorkerLog
@@ -51,7 +53,8 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
         groups = try LaneGroups(first, in: environment)
         broker = BrokerInspector(in: environment)
         pauses = PauseControl(groups, in: environment)
-        status = StatusCollector(groups, broker, pauses, in: environment)
+        fleetPauses = FleetPauses(pauses, in: environment)
+        status = StatusCollector(groups, broker, pauses, fleetPauses, in: environment)
         health = HealthMonitor(groups, in: environment)
         watcher = ConfigurationWatcher(version, from: path, log: log, metrics: environment.metrics)
         report = WorkerLog(version.configuration, in: environment)
@@ -83,7 +86,12 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             return loop.stop()
         }
         health.start { [self] in status.line(rollout.phase) }
-        handle(.processStarted)
+        let fleet = FleetControl(fleetPauses, local: pauses, in: environment, handler: self) { [self] in
+            status.collect(rollout.phase, $0)
+        }
+        self.fleet = fleet
+        // The rollout starts once the pauses of the fleet are in force.
+        fleet.start(groups.inForce.components)
     }
 
     private func signalled(_ number: Int32) {
@@ -121,6 +129,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
         case .monitorQueues(let generation): broker.monitorQueues(of: generation.version.components)
         case .putInForce(let generation):
             groups.putInForce(generation)
+            fleet?.changed(generation.version.components)
             report.changed()
         case .finish(let number): return groups.finish(number, handler: self)
         case .remove(let number): if let group = groups.remove(number) { report.ended(group) }
@@ -142,7 +151,9 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             timer = time.map { loop.schedule(at: $0) { self.handle(.timerFired) } }
         case .exit(let exit):
             self.exit = exit
-            broker.endWait { self.loop.stop() }
+            broker.endWait {
+                self.fleet?.close { self.loop.stop() }
+            }
         case .abort(let exit):
             report.stopped(exit)
             // Do not call exit(3), whose handlers would free memory that running lanes use.

@@ -77,6 +77,9 @@ struct CommandWindow: Sendable {
         if case .attached = connection { connection = .absent(since: heardAt) }
     }
 
+    /// Forgets the last offset, because a stream that is declared again begins at offset 0.
+    mutating func streamDeleted() { lastOffset = nil }
+
     /// Records that a record was read, whether or not it is a valid command. The offset is lower than the previous one
     /// if the stream was deleted and declared again.
     mutating func recordRead(offset: Int64) { lastOffset = offset }

@@ -1,0 +1,151 @@
+package import AMQP
+import BrokerTopology
+package import ControlProtocol
+import Crypto
+import EventLoop
+
+/// A writer of the fleet's pauses. It holds a lock at the broker while it reads the newest record and publishes the
+/// next one, so that concurrent writers lose no change.
+///
+/// Loop-bound.
+package final class PauseWriter {
+    package enum Failure: Error {
+        case broker(AMQPError)
+        /// The change is invalid or has no effect.
+        case violation(PauseViolation)
+        /// Another program holds the lock.
+        case locked
+        /// The stream contains no record.
+        case noRecord
+        /// Other records arrived during each attempt, although this writer held the lock.
+        case conflict
+        /// The broker has the record, but did not deliver it.
+        case notDelivered
+
+        /// The failure and its remedy, without a final period.
+        package var sentence: String {
+            switch self {
+            case .broker(let error): error.message
+            case .violation(let violation): violation.sentence
+            case .locked: "another command changes the pauses; run this command again"
+            case .noRecord: "the stream of pauses contains no record; run: martlet topology apply"
+            case .notDelivered: "the broker did not deliver the new record; for its effect, run: martlet status --fleet"
+            case .conflict: "other programs change the pauses without holding the lock"
+            }
+        }
+    }
+
+    /// Maximum wait for the lock. The broker frees the lock of a vanished holder after two to three heartbeat
+    /// intervals of the session.
+    private static let lockSecondsMax: Int64 = 20
+    private static let lockRetryMilliseconds: Int64 = 20
+    /// Maximum wait for a record. The broker delivers the newest record within milliseconds.
+    private static let recordMillisecondsMax = 3000
+    private static let attemptsMax = 3
+
+    private let session: FleetSession
+
+    /// - Parameter session: an open session.
+    package init(_ session: FleetSession) { self.session = session }
+
+    /// Publishes a record with the change. Returns the record once the broker has confirmed it.
+    package func write(_ change: PauseRecord.Change) async throws(Failure) -> PauseRecord {
+        try await withLock(from: .last) { (records) async throws(Failure) in
+            let newest = try await Self.asking { () async throws(AMQPError) in
+                try await records.newest(milliseconds: Self.recordMillisecondsMax)
+            }
+            guard let newest else { throw Failure.noRecord }
+            return try await self.write(change, after: newest, records)
+        }
+    }
+
+    /// Publishes the first record of a series if the stream contains no record. Returns whether it published the
+    /// record.
+    package func writeFirst() async throws(Failure) -> Bool {
+        try await withLock(from: .first) { (records) async throws(Failure) in
+            let isEmpty = try await Self.asking { () async throws(AMQPError) in
+                try await records.isEmpty(milliseconds: Self.recordMillisecondsMax)
+            }
+            guard isEmpty else { return false }
+            let series = UUIDValue(high: self.session.loop.nextRandom(), low: self.session.loop.nextRandom())
+            try await self.publish(PauseRecord(first: series))
+            return true
+        }
+    }
+
+    /// - Parameter base: the newest record.
+    private func write(
+        _ change: PauseRecord.Change, after base: PauseRecord, _ records: PauseRecords
+    ) async throws(Failure) -> PauseRecord {
+        var base = base
+        for _ in 0..<Self.attemptsMax {
+            let next: PauseRecord
+            do throws(PauseViolation) {
+                next = try base.applying(change, at: session.loop.now.unixMilliseconds)
+            } catch {
+                throw .violation(error)
+            }
+            try await publish(next)
+            // A writer whose connection was lost may still have published: its record is then before this one.
+            let former = try await Self.asking { () async throws(AMQPError) in
+                try await records.record(before: next, milliseconds: Self.recordMillisecondsMax)
+            }
+            guard let former else { throw .notDelivered }
+            if former.revision == base.revision { return next }
+            base = former
+            base.revision.number = max(former.revision.number, next.revision.number)
+        }
+        throw .conflict
+    }
+
+    private func publish(_ record: PauseRecord) async throws(Failure) {
+        try await Self.asking { () async throws(AMQPError) in
+            try await session.publish(record.json, type: PauseRecord.type, key: "pauses")
+        }
+    }
+
+    /// Converts an error of the broker into a failure.
+    private static func asking<Value>(_ work: () async throws(AMQPError) -> Value) async throws(Failure) -> Value {
+        do throws(AMQPError) {
+            return try await work()
+        } catch {
+            throw .broker(error)
+        }
+    }
+
+    private func withLock<Value>(
+        from position: StreamPosition, _ work: (PauseRecords) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let lock = session.names.lockPrefix + "pauses"
+        try await acquire(lock)
+        let records = PauseRecords(session, from: position)
+        do throws(Failure) {
+            let value = try await work(records)
+            await release(lock, records)
+            return value
+        } catch {
+            await release(lock, records)
+            throw error
+        }
+    }
+
+    private func acquire(_ lock: String) async throws(Failure) {
+        let end = session.loop.now.monotonic + .seconds(Self.lockSecondsMax)
+        while true {
+            let isAcquired = try await Self.asking { () async throws(AMQPError) in
+                try await session.admin.acquireLock(lock)
+            }
+            if isAcquired { return }
+            guard session.loop.now.monotonic < end else { throw .locked }
+            // A random wait, so that several writers do not retry at the same time.
+            let random = Int64(session.loop.nextRandom() % UInt64(Self.lockRetryMilliseconds))
+            await session.loop.sleep(for: .milliseconds(Self.lockRetryMilliseconds + random))
+        }
+    }
+
+    private func release(_ lock: String, _ records: PauseRecords) async {
+        await records.close()
+        // If the deletion fails, the broker frees the lock with the connection.
+        _ = try? await session.admin.deleteQueue(lock)
+    }
+}

@@ -1,0 +1,127 @@
+import AMQP
+import Actions
+import BrokerManagement
+import CommandKit
+import Configuration
+import ControlProtocol
+import Delivery
+import EventLoop
+import Text
+
+/// A pause or resumption of all workers of a fleet.
+struct FleetPauseChange: Equatable, Sendable {
+    var broker = BrokerOptions()
+    /// Whether to pause; false to resume.
+    var isPaused: Bool
+    var scope = PauseScope.everything
+    /// The reason for a pause.
+    var why = ""
+    /// The duration of a pause; nil until `martlet resume --fleet`.
+    var seconds: Int?
+    var saysYes = false
+
+    func execute() throws(ConfigurationError) -> ExitCode {
+        let connector = try broker.connector()
+        if isPaused, scope == .everything, !saysYes, ConfirmationPrompt.isInteractive,
+            !ConfirmationPrompt.confirmImmediately(
+                "Pause everything? All workers at \(connector.name) will consume no requests.")
+        {
+            Terminal.error.line("martlet: nothing paused")
+            return .failed
+        }
+        return CommandLoop.run { loop in await run(connector, on: loop) }
+    }
+
+    private func run(_ connector: BrokerConnector, on loop: EventLoop) async -> ExitCode {
+        let session = FleetSession(connector, on: loop, command: isPaused ? "martlet pause" : "martlet resume")
+        BrokerWait.follow(session.connection, connector)
+        let code: ExitCode
+        do throws(AMQPError) {
+            try await session.open()
+            code = try await change(session)
+        } catch {
+            Terminal.error.line(connector.line(error))
+            code = error.isUnreachable ? .unreachable : .failed
+        }
+        await session.close()
+        return code
+    }
+
+    private func change(_ session: FleetSession) async throws(AMQPError) -> ExitCode {
+        // The workers that report now must apply the change.
+        _ = try await session.collectReports(by: PauseNote.operatorName)
+        let record: PauseRecord
+        do throws(PauseWriter.Failure) {
+            record = try await PauseWriter(session).write(change(at: session.loop.now.unixMilliseconds))
+        } catch {
+            return failed(error)
+        }
+        return try await report(record, session)
+    }
+
+    private func change(at now: Int64) -> PauseRecord.Change {
+        guard isPaused else { return .resume(scope) }
+        return .pause(
+            FleetPause(
+                scope: scope, by: PauseNote.operatorName, why: why, since: now,
+                until: seconds.map { now + Int64($0) * 1000 }))
+    }
+
+    private func failed(_ failure: PauseWriter.Failure) -> ExitCode {
+        let verb = isPaused ? "pause" : "resume"
+        if case .violation(let violation) = failure, [.alreadyPaused, .notPaused].contains(violation.code) {
+            return Terminal.output.line("unchanged: \(violation.sentence)".printable) ? .success : .failed
+        }
+        let sentence = CommandAdvice(broker).completed(failure.sentence)
+        Terminal.error.line("martlet: cannot \(verb) \(scope): \(sentence)".printable)
+        if case .broker(let error) = failure, error.isUnreachable { return .unreachable }
+        return .failed
+    }
+
+    /// Reports the workers in which the change is in force.
+    private func report(_ record: PauseRecord, _ session: FleetSession) async throws(AMQPError) -> ExitCode {
+        let coverage = await session.waitForCoverage(of: record.revision)
+        let unreported = try await session.collectReports(by: PauseNote.operatorName)
+        let (inForce, answered) = (coverage.inForce.count, coverage.inForce.count + coverage.missing.count)
+        let isWritten = Terminal.output.line(
+            "revision \(record.revision.number): in force at \(inForce) of \(answered) workers that report")
+        for worker in coverage.missing {
+            Terminal.error.line("martlet: \(worker.report.worker) has not applied the revision yet".printable)
+        }
+        if unreported > 0 { Terminal.error.line("martlet: \(FleetStatus.unreported(unreported))") }
+        return isWritten && answered > 0 && coverage.missing.isEmpty && unreported == 0 ? .success : .failed
+    }
+}
+
+extension FleetPauseChange {
+    /// The options with which `martlet pause` and `martlet resume` concern a fleet.
+    static let options =
+        [
+            OptionSyntax(name: "fleet", help: "all workers at the broker, also those that start later")
+        ] + .broker
+
+    init(isPaused: Bool, _ parsed: ParsedArguments) throws(UsageError) {
+        self.init(
+            broker: try BrokerOptions(parsed), isPaused: isPaused,
+            scope: try PauseScope(
+                { parsed.options[$0] }, exclude: { UsageError("options --\($0) and --\($1) are mutually exclusive") }),
+            saysYes: parsed.has("yes"))
+        if parsed.has("socket") { throw UsageError("options --fleet and --socket are mutually exclusive") }
+        guard isPaused else { return }
+        guard let why = parsed.options["reason"], !why.isEmpty else {
+            throw UsageError("pause --fleet requires --reason")
+        }
+        self.why = why
+        seconds = try parsed.options["until"].map(Self.seconds)
+    }
+
+    /// Reads a duration such as `30m`, `2h` or `7d`.
+    private static func seconds(_ text: String) throws(UsageError) -> Int {
+        let factors: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        let limit = Int(FleetLimits.pauseMillisecondsMax / 1000)
+        guard let factor = text.last.flatMap({ factors[$0] }), let number = Int(text.dropLast()),
+            1...limit / factor ~= number
+        else { throw UsageError("--until requires a duration of 1s to \(limit / 86_400)d, such as 30m, 2h or 7d") }
+        return number * factor
+    }
+}

@@ -1,0 +1,101 @@
+import AMQP
+import BrokerTopology
+import Configuration
+import ControlProtocol
+import EventLoop
+
+/// The connections of a worker to the streams and the exchange of fleet control at one broker. They reconnect until
+/// `close`.
+///
+/// Streams are read on a connection of their own: while the broker is short of memory or disk space, it reads nothing
+/// from a connection that publishes.
+///
+/// `@unchecked Sendable`: only the control loop uses the object.
+final class FleetLink: @unchecked Sendable {
+    /// Maximum number of reports and replies that wait for the connection.
+    private static let waitingMax = 32
+    private static let publishSecondsMax = 2
+    private static let prefetch = 16
+    private static let closeSecondsMax = 1
+    private static let heartbeatSeconds = 10
+    /// Maximum time after which a connection notices that the broker does not answer: two missing heartbeats.
+    static let silentSecondsMax: Int64 = 2 * Int64(heartbeatSeconds)
+
+    private let reading: BrokerConnection
+    private let publishing: BrokerConnection
+    private let pauses: StreamReader
+    private let commands: StreamReader
+    private let publisher: Publisher
+    private let exchange: String
+    private let loop: EventLoop
+    private var forwarders: [Forwarder] = []
+
+    init(_ components: WorkerComponents, on loop: EventLoop) {
+        let names = components.topology.names
+        reading = components.connection(for: "fleet read", on: loop, heartbeatSecondsMax: Self.heartbeatSeconds)
+        publishing = components.connection(for: "fleet publish", on: loop, heartbeatSecondsMax: Self.heartbeatSeconds)
+        pauses = Self.reader(of: names.pausesStream, bytesMax: FleetLimits.recordBytesMax, on: reading)
+        commands = Self.reader(of: names.commandsStream, bytesMax: FleetLimits.commandBytesMax, on: reading)
+        var configuration = PublisherConfiguration()
+        configuration.waitingMax = Self.waitingMax
+        configuration.publishTimeoutSeconds = Self.publishSecondsMax
+        configuration.confirmTimeoutSeconds = Self.publishSecondsMax
+        publisher = Publisher(on: publishing, configuration: configuration)
+        exchange = names.fleetExchange
+        self.loop = loop
+    }
+
+    private static func reader(of stream: String, bytesMax: Int, on connection: BrokerConnection) -> StreamReader {
+        var configuration = StreamReaderConfiguration(stream: stream, prefetch: prefetch)
+        configuration.messageBytesMax = bytesMax
+        return StreamReader(on: connection, configuration: configuration)
+    }
+
+    func start(pauses: StreamReaderHandler, commands: StreamReaderHandler) {
+        forwarders = [Forwarder(pauses), Forwarder(commands)]
+        publisher.start()
+        self.pauses.start(forwarders[0])
+        self.commands.start(forwarders[1])
+    }
+
+    /// Passes the events of a reader to its handler, until the link closes. The handler may then belong to another link.
+    private final class Forwarder: StreamReaderHandler {
+        var handler: StreamReaderHandler?
+
+        init(_ handler: StreamReaderHandler) { self.handler = handler }
+
+        override func position() -> StreamPosition { handler?.position() ?? .next }
+        override func attached() { handler?.attached() }
+        override func received(_ message: consuming StreamMessage) { handler?.received(message) }
+        override func detached(_ reason: AMQPError) { handler?.detached(reason) }
+        override func statusChanged(_ status: BrokerStatus) { handler?.statusChanged(status) }
+    }
+
+    /// Whether a report would be sent immediately.
+    var isReady: Bool { publisher.status == .ready }
+
+    /// Publishes a report or a reply. No watcher may exist, so the broker may return the message.
+    ///
+    /// - Parameter completion: called once the broker has the message, or the publish has failed.
+    func publish(_ body: [UInt8], type: String, key: String, then completion: @escaping () -> Void) {
+        publisher.publish(
+            OutgoingMessage(
+                exchange: exchange, routingKey: key, body: body, messageID: String(loop.nextRandom(), radix: 36),
+                type: type), Completion(completion))
+    }
+
+    private final class Completion: PublishReceiver {
+        private let completion: () -> Void
+
+        init(_ completion: @escaping () -> Void) { self.completion = completion }
+
+        override func published(_ outcome: PublishOutcome) { completion() }
+    }
+
+    /// Calls no handler from now on, and closes the connections.
+    func close() async {
+        for forwarder in forwarders { forwarder.handler = nil }
+        await reading.close(deadlineSeconds: Self.closeSecondsMax)
+        await publishing.close(deadlineSeconds: Self.closeSecondsMax)
+    }
+}

@@ -1,0 +1,122 @@
+import AMQP
+import ControlProtocol
+import Delivery
+import EventLoop
+import JSON
+import Telemetry
+
+/// The base class of the receivers of changes of the fleet's pauses.
+///
+/// `@unchecked Sendable`: only the control loop uses the object.
+class FleetPausesHandler: @unchecked Sendable {
+    /// Handles the permission to consume requests. Called once: after the first record was applied, or at the deadline
+    /// of the wait for it.
+    func mayConsume() {}
+
+    /// Handles a change of the revision or of the pauses.
+    func pausesChanged() {}
+}
+
+/// The pauses of the fleet in this worker. Reads the newest record of pauses, and applies it. Runs on the control loop.
+final class FleetPauses: StreamReaderHandler {
+    private let control: PauseControl
+    private let loop: EventLoop
+    private let log: Log
+    private var state: PauseState
+    private var timer: TimerToken?
+    private var isStarted = false
+    /// The problem that the log has reported last.
+    private var loggedProblem: String?
+    private weak var handler: FleetPausesHandler?
+    /// The exchange of operators. Records of other exchanges are ignored: a producer that may publish to the default
+    /// exchange can put messages into the stream.
+    var exchange = ""
+
+    init(_ control: PauseControl, in environment: LaneEnvironment) {
+        self.control = control
+        (loop, log) = (environment.loop, environment.log)
+        state = PauseState(startedAt: loop.now.monotonic)
+    }
+
+    /// Begins the wait for the first record.
+    func start(_ handler: FleetPausesHandler) {
+        (self.handler, isStarted) = (handler, true)
+        state = PauseState(startedAt: loop.now.monotonic)
+        perform(state.start())
+    }
+
+    var revision: PauseRevision? { state.revision }
+
+    /// The state of fleet control for the worker's status; nil without fleet control.
+    var status: WorkerStatus.Fleet? {
+        isStarted ? WorkerStatus.Fleet(pausesRevision: state.revision?.number, reason: state.problem) : nil
+    }
+
+    /// The reason why the worker does not consume requests yet; nil if it may.
+    var waitReason: String? { isStarted && !state.mayConsume ? state.problem : nil }
+
+    /// Ends all pauses of the fleet, because the configuration no longer has fleet control.
+    func end() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        for pause in state.inForce { control.setForFleet(pause.scope, nil, since: loop.now.monotonic) }
+        (state, isStarted, loggedProblem) = (PauseState(startedAt: loop.now.monotonic), false, nil)
+    }
+
+    override func position() -> StreamPosition { .last }
+
+    override func attached() { handle(.attached) }
+
+    override func received(_ message: consuming StreamMessage) {
+        guard message.exchange == exchange else { return }
+        do throws(InputError) {
+            handle(.recordRead(try PauseRecord(json: message.body)))
+        } catch {
+            log.warning(.fleetRecordRefused, [.error: .string(error.message)])
+        }
+    }
+
+    override func detached(_ reason: AMQPError) { handle(.detached(reason: reason.message)) }
+
+    override func statusChanged(_ status: BrokerStatus) {
+        if case .waiting(let error, _) = status { handle(.detached(reason: error.message)) }
+    }
+
+    private func handle(_ event: PauseState.Event) {
+        perform(state.handle(event, now: loop.now))
+        logProblem()
+    }
+
+    private func perform(_ actions: [PauseState.Action]) {
+        for action in actions {
+            switch action {
+            case .pause(let scope, let note): control.setForFleet(scope, note, since: start(of: scope))
+            case .resume(let scope): control.setForFleet(scope, nil, since: loop.now.monotonic)
+            case .mayConsume: handler?.mayConsume()
+            case .report: handler?.pausesChanged()
+            case .setTimer(let time):
+                if let timer { loop.cancel(timer) }
+                timer = time.map { loop.schedule(at: $0) { [self] in handle(.timerFired) } }
+            }
+        }
+    }
+
+    /// Returns the start of a pause by the wall clock of its operator, but not a time in the future.
+    private func start(of scope: PauseScope) -> MonotonicTime {
+        let now = loop.now
+        let since = state.inForce.first { $0.scope == scope }?.since ?? now.unixMilliseconds
+        return now.monotonic - .milliseconds(max(0, now.unixMilliseconds - since))
+    }
+
+    /// Logs the beginning and the end of a problem, but not the wait at the start.
+    private func logProblem() {
+        let problem = state.mayConsume ? state.problem : nil
+        guard (problem == nil) != (loggedProblem == nil) else { return }
+        loggedProblem = problem
+        if let problem {
+            log.warning(.fleetUnavailable, [.error: .string(problem)])
+        } else {
+            log.info(.fleetAvailable, [:])
+        }
+    }
+}
