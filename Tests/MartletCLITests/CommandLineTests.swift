@@ -138,6 +138,7 @@ import Testing
         ("pause --fleet", "pause --fleet requires --reason"),
         ("pause --fleet --reason r --socket s", "options --fleet and --socket are mutually exclusive"),
         ("pause --until 2h", "option --until requires --fleet"),
+        ("resume --config c", "option --config requires --fleet"),
         (
             "pause --fleet --reason r --until 31d",
             "--until requires a duration of 1s to 30d, such as 30m, 2h or 7d"

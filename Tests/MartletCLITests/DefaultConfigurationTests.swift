@@ -40,7 +40,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [["validate", "a"], ["status"], ["publish", "a", "--url", "amqp://h"], ["worker", "--help"]])
+    @Test(arguments: [
+        ["validate", "a"], ["status"], ["pause"], ["resume"], ["publish", "a", "--url", "amqp://h"],
+        ["worker", "--help"],
+    ])
     func anUnneededUnreadableDefaultIsNoError(_ words: [String]) {
         #expect(throws: Never.self) {
             _ = try Program.martlet.request(

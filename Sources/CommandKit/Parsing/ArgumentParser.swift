@@ -72,7 +72,7 @@ struct ArgumentParser: Sendable {
     private func applyDefaults(to parsed: inout ParsedArguments, _ command: CommandSyntax) throws(UsageError) {
         for option in command.options where !parsed.has(option.name) {
             let isReplaced = command.options.contains { $0.replacedDefault == option.name && parsed.has($0.name) }
-            guard !isReplaced else { continue }
+            guard !isReplaced, option.requiredOption.map({ parsed.has($0) }) ?? true else { continue }
             switch defaults[option.name] {
             case nil: break
             case .value(let value): parsed.options[option.name] = value
@@ -86,6 +86,10 @@ struct ArgumentParser: Sendable {
     private func check(_ parsed: ParsedArguments, _ command: CommandSyntax) throws(UsageError) {
         for option in command.options where option.isRequired && !parsed.has(option.name) {
             throw UsageError("option \(option.spelling) is missing")
+        }
+        for option in command.options where parsed.has(option.name) {
+            guard let required = option.requiredOption, !parsed.has(required) else { continue }
+            throw UsageError("option \(option.flag) requires --\(required)")
         }
         if let operand = parsed.operands.first, command.operands == nil {
             throw UsageError("unexpected argument '\(operand)'")

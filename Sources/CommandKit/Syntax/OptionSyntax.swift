@@ -22,6 +22,9 @@ package struct OptionSyntax: Sendable {
     package let values: ValueSyntax
     /// Name of an option whose default is ignored if this option is given.
     package let replacedDefault: String?
+    /// Name of the option that this option requires. Without that option, this option is an error, and its default is
+    /// not used; nil for no option.
+    package private(set) var requiredOption: String?
     /// Whether help, manual page and completion scripts omit the option.
     package let isHidden: Bool
 
@@ -42,6 +45,13 @@ package struct OptionSyntax: Sendable {
         self.values = values ?? (value == "FILE" ? .files : .text)
         self.replacedDefault = replacedDefault
         self.isHidden = isHidden
+    }
+
+    /// Returns the option with a required option.
+    package func requiring(_ name: String) -> OptionSyntax {
+        var option = self
+        option.requiredOption = name
+        return option
     }
 
     /// The option in a usage line, such as `--config FILE`.

@@ -96,9 +96,8 @@ struct FleetPauseChange: Equatable, Sendable {
 extension FleetPauseChange {
     /// The options with which `martlet pause` and `martlet resume` concern a fleet.
     static let options =
-        [
-            OptionSyntax(name: "fleet", help: "all workers at the broker, also those that start later")
-        ] + .broker
+        [OptionSyntax(name: "fleet", help: "all workers at the broker, also those that start later")]
+        + [OptionSyntax].broker.map { $0.requiring("fleet") }
 
     init(isPaused: Bool, _ parsed: ParsedArguments) throws(UsageError) {
         self.init(

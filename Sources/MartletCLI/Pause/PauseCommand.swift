@@ -21,7 +21,8 @@ struct PauseCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "reason", value: "TEXT", help: "reason that martlet status shows; required with --fleet"),
             OptionSyntax(
-                name: "until", value: "DURATION", help: "with --fleet: time from now, such as 2h (at most 30d)"),
+                name: "until", value: "DURATION", help: "time from now, such as 2h (at most 30d)"
+            ).requiring("fleet"),
             .yes,
         ])
 
@@ -58,9 +59,6 @@ enum PauseTarget: Equatable, Sendable {
         if parsed.has("fleet") {
             self = .fleet(try FleetPauseChange(isPaused: isPaused, parsed))
             return
-        }
-        for name in ["url", "prefix", "until"] where parsed.has(name) {
-            throw UsageError("option --\(name) requires --fleet")
         }
         self = .workers(try PauseChange(isPaused: isPaused, parsed))
     }

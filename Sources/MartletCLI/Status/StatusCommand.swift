@@ -28,7 +28,8 @@ struct StatusCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "url", value: "URL", help: "admin endpoint of the worker; with --fleet: URL of the broker",
                 replacedDefault: "config"),
-            OptionSyntax(name: "fleet", help: "all workers at the broker"), .config(), .prefix,
+            OptionSyntax(name: "fleet", help: "all workers at the broker"), .config().requiring("fleet"),
+            .prefix.requiring("fleet"),
             OptionSyntax(name: "watch", help: "redraw until q or an interrupt"),
             OptionSyntax(name: "interval", value: "SECONDS", help: "refresh interval (default: 1)"),
             OptionSyntax(name: "json", help: "print JSON, one line per worker"),
@@ -196,7 +197,6 @@ extension StatusCommand.Options {
             fleet = FleetStatus(broker: try BrokerOptions(parsed), isJSON: parsed.has("json"))
             return
         }
-        if parsed.has("prefix") { throw UsageError("option --prefix requires --fleet") }
         worker = try WorkerAddress(parsed)
         watches = parsed.has("watch")
         intervalSeconds = try parsed.integer("interval", upTo: 3600) ?? intervalSeconds
