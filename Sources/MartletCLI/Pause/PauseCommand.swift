@@ -21,7 +21,7 @@ struct PauseCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "reason", value: "TEXT", help: "reason that martlet status shows; required with --fleet"),
             OptionSyntax(
-                name: "until", value: "DURATION", help: "time from now, such as 2h (at most 30d)"
+                name: "until", value: "DURATION", help: "with --fleet: duration, such as 2h (at most 30d)"
             ).requiring("fleet"),
             .yes,
         ])
