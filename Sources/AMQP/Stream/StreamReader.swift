@@ -1,4 +1,4 @@
-public import EventLoop
+import EventLoop
 
 /// A reader of one RabbitMQ stream on its own channel. The reader consumes again after the loss of the connection, the
 /// channel or the stream, from a position that its handler chooses each time.
@@ -18,27 +18,13 @@ public final class StreamReader: ChannelHandler {
     private var consumerNumber = 0
     private let retryTimer: DeadlineTimer
 
-    public convenience init(on connection: BrokerConnection, configuration: StreamReaderConfiguration) {
-        self.init(on: connection, configuration: configuration, ownsConnection: false)
-    }
-
-    /// Creates a reader with its own connection, which `start` opens and `close` closes.
-    public convenience init(
-        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
-        configuration: StreamReaderConfiguration
-    ) {
-        self.init(
-            on: BrokerConnection(loop: loop, connectors: connectors, configuration: connection),
-            configuration: configuration, ownsConnection: true)
-    }
-
-    private init(on connection: BrokerConnection, configuration: StreamReaderConfiguration, ownsConnection: Bool) {
+    public init(on connection: BrokerConnection, configuration: StreamReaderConfiguration) {
         self.configuration = configuration
         retryTimer = DeadlineTimer(on: connection.loop)
         super.init(
             AMQPChannel(
                 on: connection, ChannelOptions(bodyBytesMax: configuration.messageBytesMax),
-                ownsConnection: ownsConnection))
+                ownsConnection: false))
     }
 
     /// Starts the connection if necessary, and begins to read when the connection is open. Later calls do nothing.

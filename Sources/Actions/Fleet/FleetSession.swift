@@ -20,7 +20,7 @@ package final class FleetSession {
     private static let reportsMillisecondsMax = 2000
     private static let checkMilliseconds = 100
     /// Maximum time to connect, to publish a command, and for each answer of the broker.
-    package static let brokerSecondsMax = 15
+    private static let brokerSecondsMax = 15
 
     package let connection: BrokerConnection
     let admin: BrokerAdmin
@@ -155,10 +155,5 @@ package final class FleetSession {
         return coverage()
     }
 
-    package func close() async {
-        await consumer.close()
-        await publisher.close()
-        await admin.close()
-        await connection.close()
-    }
+    package func close() async { await connection.close() }
 }

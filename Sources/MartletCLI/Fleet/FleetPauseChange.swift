@@ -29,22 +29,10 @@ struct FleetPauseChange: Equatable, Sendable {
             Terminal.error.line("martlet: nothing paused")
             return .failed
         }
-        return CommandLoop.run { loop in await run(connector, on: loop) }
-    }
-
-    private func run(_ connector: BrokerConnector, on loop: EventLoop) async -> ExitCode {
-        let session = FleetSession(connector, on: loop, command: isPaused ? "martlet pause" : "martlet resume")
-        BrokerWait.follow(session.connection, connector)
-        let code: ExitCode
-        do throws(AMQPError) {
-            try await session.open()
-            code = try await change(session)
-        } catch {
-            Terminal.error.line(connector.line(error))
-            code = error.isUnreachable ? .unreachable : .failed
+        let command = isPaused ? "martlet pause" : "martlet resume"
+        return FleetSession.run(connector, command: command) { session async throws(AMQPError) in
+            try await change(session)
         }
-        await session.close()
-        return code
     }
 
     private func change(_ session: FleetSession) async throws(AMQPError) -> ExitCode {

@@ -1,6 +1,5 @@
 import AMQP
 import Actions
-import BrokerManagement
 import CommandKit
 import Configuration
 import ControlProtocol
@@ -14,22 +13,9 @@ struct FleetStatus: Equatable, Sendable {
 
     func execute() throws(ConfigurationError) -> ExitCode {
         let connector = try broker.connector()
-        return CommandLoop.run { loop in await run(connector, on: loop) }
-    }
-
-    private func run(_ connector: BrokerConnector, on loop: EventLoop) async -> ExitCode {
-        let session = FleetSession(connector, on: loop, command: "martlet status")
-        BrokerWait.follow(session.connection, connector)
-        let code: ExitCode
-        do throws(AMQPError) {
-            try await session.open()
-            code = show(session, unreported: try await session.collectReports(by: PauseNote.operatorName))
-        } catch {
-            Terminal.error.line(connector.line(error))
-            code = error.isUnreachable ? .unreachable : .failed
+        return FleetSession.run(connector, command: "martlet status") { session async throws(AMQPError) in
+            show(session, unreported: try await session.collectReports(by: PauseNote.operatorName))
         }
-        await session.close()
-        return code
     }
 
     private func show(_ session: FleetSession, unreported: Int) -> ExitCode {

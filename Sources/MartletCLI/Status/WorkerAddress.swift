@@ -12,9 +12,6 @@ enum WorkerAddress: Equatable, Sendable {
     static let socketOption = OptionSyntax(
         name: "socket", value: "PATH", help: "control socket of the worker (default: all workers of this user)"
     )
-    static let options = [
-        socketOption, OptionSyntax(name: "url", value: "URL", help: "admin endpoint of the worker"),
-    ]
 
     /// Timeout for a response.
     private static let answerMillisecondsMax = 5000

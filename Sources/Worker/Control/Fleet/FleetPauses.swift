@@ -22,9 +22,9 @@ final class FleetPauses: StreamReaderHandler {
     private let control: PauseControl
     private let loop: EventLoop
     private let log: Log
-    private var state: PauseState
+    /// The state; nil without fleet control.
+    private var state: PauseState?
     private var timer: TimerToken?
-    private var isStarted = false
     /// The problem that the log has reported last.
     private var loggedProblem: String?
     private weak var handler: FleetPausesHandler?
@@ -35,32 +35,33 @@ final class FleetPauses: StreamReaderHandler {
     init(_ control: PauseControl, in environment: LaneEnvironment) {
         self.control = control
         (loop, log) = (environment.loop, environment.log)
-        state = PauseState(startedAt: loop.now.monotonic)
     }
 
     /// Begins the wait for the first record.
     func start(_ handler: FleetPausesHandler) {
-        (self.handler, isStarted) = (handler, true)
-        state = PauseState(startedAt: loop.now.monotonic)
-        perform(state.start())
+        self.handler = handler
+        var state = PauseState(startedAt: loop.now.monotonic)
+        let actions = state.start()
+        self.state = state
+        perform(actions)
     }
 
-    var revision: PauseRevision? { state.revision }
+    var revision: PauseRevision? { state?.revision }
 
     /// The state of fleet control for the worker's status; nil without fleet control.
     var status: WorkerStatus.Fleet? {
-        isStarted ? WorkerStatus.Fleet(pausesRevision: state.revision?.number, reason: state.problem) : nil
+        state.map { WorkerStatus.Fleet(pausesRevision: $0.revision?.number, reason: $0.problem) }
     }
 
     /// The reason why the worker does not consume requests yet; nil if it may.
-    var waitReason: String? { isStarted && !state.mayConsume ? state.problem : nil }
+    var waitReason: String? { state.flatMap { $0.mayConsume ? nil : $0.problem } }
 
     /// Ends all pauses of the fleet, because the configuration no longer has fleet control.
     func end() {
         if let timer { loop.cancel(timer) }
         timer = nil
-        for pause in state.inForce { control.setForFleet(pause.scope, nil, since: loop.now.monotonic) }
-        (state, isStarted, loggedProblem) = (PauseState(startedAt: loop.now.monotonic), false, nil)
+        for pause in state?.inForce ?? [] { control.setForFleet(pause.scope, nil, since: loop.now.monotonic) }
+        (state, loggedProblem) = (nil, nil)
     }
 
     override func position() -> StreamPosition { .last }
@@ -83,7 +84,8 @@ final class FleetPauses: StreamReaderHandler {
     }
 
     private func handle(_ event: PauseState.Event) {
-        perform(state.handle(event, now: loop.now))
+        guard let actions = state?.handle(event, now: loop.now) else { return }
+        perform(actions)
         logProblem()
     }
 
@@ -104,13 +106,13 @@ final class FleetPauses: StreamReaderHandler {
     /// Returns the start of a pause by the wall clock of its operator, but not a time in the future.
     private func start(of scope: PauseScope) -> MonotonicTime {
         let now = loop.now
-        let since = state.inForce.first { $0.scope == scope }?.since ?? now.unixMilliseconds
+        let since = state?.inForce.first { $0.scope == scope }?.since ?? now.unixMilliseconds
         return now.monotonic - .milliseconds(max(0, now.unixMilliseconds - since))
     }
 
     /// Logs the beginning and the end of a problem, but not the wait at the start.
     private func logProblem() {
-        let problem = state.mayConsume ? state.problem : nil
+        let problem = state.flatMap { $0.mayConsume ? $0.problem : nil }
         guard (problem == nil) != (loggedProblem == nil) else { return }
         loggedProblem = problem
         if let problem {

@@ -5,8 +5,6 @@ import EventLoop
 /// The reports of a worker to its fleet. Runs on the control loop.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
-///
-/// `@unchecked Sendable`: only the control loop uses the object.
 final class FleetReports: @unchecked Sendable {
     /// The parts of a status whose changes are reported immediately.
     private struct Digest: Equatable {
@@ -31,14 +29,13 @@ final class FleetReports: @unchecked Sendable {
     private var timer: TimerToken?
     private var checkTimer: TimerToken?
     private var digest: Digest?
-    private var isStopped = false
     /// The task that waits for the last report.
     private var waiter: UnsafeContinuation<Void, Never>?
 
     /// - Parameters:
     ///   - collect: collects the status of the worker.
-    ///   - publish: publishes a report with the status, and calls its last argument once the broker has the report or the publish has
-    ///     failed.
+    ///   - publish: publishes a report with the status. Calls its last argument once the broker has the report, or the
+    ///     publish has failed.
     init(
         _ settings: WorkerConfiguration.Fleet, on loop: EventLoop,
         collect: @escaping (@escaping (WorkerSnapshot) -> Void) -> Void,
@@ -61,7 +58,6 @@ final class FleetReports: @unchecked Sendable {
 
     /// Publishes the last report. Returns once the broker has the report, or the publish has failed.
     func end() async {
-        stop()
         await withUnsafeContinuation { continuation in
             waiter = continuation
             handle(.drained)
@@ -69,16 +65,12 @@ final class FleetReports: @unchecked Sendable {
     }
 
     /// Stops without a last report.
-    func stop() {
-        for timer in [timer, checkTimer].compactMap(\.self) { loop.cancel(timer) }
-        (timer, checkTimer) = (nil, nil)
-        isStopped = true
-    }
+    func stop() { handle(.stopped) }
 
     private func scheduleCheck() {
         checkTimer = loop.schedule(after: .seconds(Self.checkSeconds)) { [self] in
             collect { [self] snapshot in
-                guard !isStopped else { return }
+                guard schedule.state != .ended else { return }
                 if digest != Digest(snapshot.status) { handle(.changed) }
                 scheduleCheck()
             }
@@ -86,8 +78,6 @@ final class FleetReports: @unchecked Sendable {
     }
 
     private func handle(_ event: ReportSchedule.Event) {
-        // A collection of the status may end after the stop.
-        if isStopped, waiter == nil { return }
         for action in schedule.handle(event, now: loop.now.monotonic) {
             switch action {
             case .report(let hasEnded): report(hasEnded: hasEnded)
@@ -100,7 +90,8 @@ final class FleetReports: @unchecked Sendable {
 
     private func report(hasEnded: Bool) {
         collect { [self] snapshot in
-            guard hasEnded || !isStopped else { return }
+            // The schedule may have ended during the collection.
+            guard hasEnded || schedule.state != .ended else { return }
             digest = Digest(snapshot.status)
             publish(snapshot.status, hasEnded) { [self] in
                 if hasEnded { waiter.take()?.resume() }

@@ -17,7 +17,7 @@ struct ReportSchedule: Sendable {
         ///   - watchedUntil: the time until which the worker reports each second; nil without a command `report`. To:
         ///     reporting, ended.
         case reporting(last: MonotonicTime, next: MonotonicTime, watchedUntil: MonotonicTime?)
-        /// The worker has sent its last report.
+        /// No report follows.
         case ended
     }
 
@@ -28,8 +28,10 @@ struct ReportSchedule: Sendable {
         /// A command `report`.
         case commanded(seconds: Int)
         case timerFired
-        /// The end of the drain.
+        /// The end of the drain, which the last report follows.
         case drained
+        /// The end of fleet control, without a last report.
+        case stopped
     }
 
     enum Action: Equatable, Sendable {
@@ -71,6 +73,9 @@ struct ReportSchedule: Sendable {
         case (.new, .drained), (.reporting, .drained):
             state = .ended
             return [.report(hasEnded: true)]
+        case (.new, .stopped), (.reporting, .stopped):
+            state = .ended
+            return []
         case (.reporting(let last, let next, let until), .changed):
             state = .reporting(last: last, next: min(next, last + .seconds(Self.gapSecondsMin)), watchedUntil: until)
             return reportIfDue(now)
