@@ -66,7 +66,10 @@ import Testing
         let policy = applied.errors.first { $0.contains("policy kept-deliveries") }
         if isLimiting {
             #expect(applied.exit.status == .exited(1))
-            #expect(policy?.contains("times from kept.dead: run rabbitmqctl set_policy") == true)
+            #expect(
+                policy?.contains(
+                    "removes messages from kept.dead after \(DeliveryLimit.standard) requeues. Run: rabbitmqctl set_policy"
+                ) == true, "\(applied.errors)")
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "kept-deliveries", #"^kept\.dead$"#, #"{"delivery-limit":-1}"#)
         } else {
