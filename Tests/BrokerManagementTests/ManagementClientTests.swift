@@ -86,7 +86,7 @@ import Threads
     }
 
     @Test func anotherServerIsReported() async throws {
-        let other = "the server is not RabbitMQ's management API"
+        let other = "the answer is not from RabbitMQ's management API"
         let deep = String(repeating: "[", count: 100_000)
         for body in ["", "{}", "<html>", "[]", #"{"rabbitmq_version":4}"#, deep] {
             #expect(try await failure(of: .json(Array(body.utf8))) == other)

@@ -160,7 +160,8 @@ import Testing
     @Test(arguments: [
         (
             "org.other", nil,
-            #"No app "org.other" is configured here: correct app, or add the app to apps in the configuration."#
+            "No app \"org.other\" is configured here: correct the member app, or add the app under apps in the "
+                + "configuration."
         ),
         ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
         (
@@ -169,7 +170,8 @@ import Testing
         ),
         (
             String(repeating: "0a1b", count: 16), nil,
-            #"No app "0a1b0a1b…+56" is configured here: correct app, or add the app to apps in the configuration."#
+            "No app \"0a1b0a1b…+56\" is configured here: correct the member app, or add the app under apps in the "
+                + "configuration."
         ),
     ])
     func anUnknownAppIsReportedWithASuggestion(_ app: String, _ nearest: String?, _ sentence: String) {
@@ -322,7 +324,7 @@ import Testing
         ),
         (
             #"[{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}]"#,
-            "because the body is a batch of CloudEvents: publish each event as a separate message."
+            "because the body is a batch of CloudEvents: publish each event as a separate AMQP message."
         ),
         (
             #"{"specversion":"0.3","id":"1","source":"/shop","type":"push","data":{}}"#,

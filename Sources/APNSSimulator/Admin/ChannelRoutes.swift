@@ -48,7 +48,8 @@ struct ChannelRoutes {
         guard server.state.allowsBroadcasts(bundleID: bundleID) else {
             throw AdminError(
                 409,
-                "app \(bundleID) does not exist or may not broadcast; set broadcast at /v1/teams/ID/apps/\(bundleID)")
+                "app \(bundleID) does not exist or may not broadcast; PUT /v1/teams/TEAM/apps/\(bundleID) with "
+                    + "broadcast true, where TEAM is the app's team")
         }
         return try request.read { value throws(InputError) in
             var channel = Channel(id: id, bundleID: bundleID, environment: environment, storagePolicy: .none)

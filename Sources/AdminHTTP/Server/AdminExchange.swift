@@ -171,7 +171,8 @@ extension AdminResponse {
     /// The refusal of a request whose length is ambiguous. The next bytes may not be the start of another request, so
     /// the connection closes after the answer.
     fileprivate static let ambiguousLength: AdminResponse = {
-        var response = AdminResponse.error(400, "send only one Content-Length or Transfer-Encoding header")
+        var response = AdminResponse.error(
+            400, "the length of the body is ambiguous; send only one Content-Length or Transfer-Encoding header")
         response.headers = [("Connection", "close")]
         return response
     }()

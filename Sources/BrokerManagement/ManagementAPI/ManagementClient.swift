@@ -163,7 +163,7 @@ public final class ManagementClient {
     }
 
     private var unexpectedAnswer: Failure {
-        Failure(message: "\(place): the server is not RabbitMQ's management API")
+        Failure(message: "\(place): the answer is not from RabbitMQ's management API")
     }
 
     /// Returns an object's values as text; empty for other JSON, because the API writes an empty object as an empty

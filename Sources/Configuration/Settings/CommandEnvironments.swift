@@ -21,7 +21,8 @@ package struct CommandEnvironments: Sendable {
         guard let app = apps[bundleID] else {
             throw CommandViolation(
                 .app, "unknown", path: "/app",
-                "The app is not configured here: correct app, or add the app to apps in the configuration.")
+                "The app is not configured here: correct the member app, or add the app under apps in the "
+                    + "configuration.")
         }
         let environment = named ?? app.defaultEnvironment
         let isServed =

@@ -75,7 +75,7 @@ public final class CloudEvent: Sendable {
             let hint = root["data_base64"] == nil ? "" : "; data_base64 is not supported"
             reason = "the event has no data, which must be the request\(hint)"
         } else if root.elements.first(where: { _ in true }).flatMap({ CloudEvent($0) }) != nil {
-            reason = "the body is a batch of CloudEvents: publish each event as a separate message"
+            reason = "the body is a batch of CloudEvents: publish each event as a separate AMQP message"
         } else {
             return RequestSlip.explained(violation, in: root)
         }

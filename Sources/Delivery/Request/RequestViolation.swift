@@ -56,7 +56,8 @@ extension RequestViolation {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint =
             suffix.map { ": remove \($0) from app; push_type adds the suffix" }
-            ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add the app to apps in the configuration."
+            ?? nearest.map { ": did you mean \($0)?" }
+            ?? ": correct the member app, or add the app under apps in the configuration."
         return RequestViolation(
             .app, "unknown", path: "/app",
             "No app \(RedactedText.name(name)) is configured here\(hint)" + (suffix == nil ? "" : "."))

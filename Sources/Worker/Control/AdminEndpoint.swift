@@ -5,8 +5,8 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// The server of status and metrics on a TCP port, and of status, metrics, pauses and changes of the SQLite store on
-/// the control socket. Runs on the control loop and ends with the loop.
+/// The servers of the admin interface. The TCP port serves health checks, status and metrics. The control socket also
+/// serves pauses and changes of the SQLite store. Runs on the control loop and ends with the loop.
 final class AdminEndpoint {
     private var servers: [AdminServer] = []
     private let closings: AdminClosings
@@ -29,7 +29,7 @@ final class AdminEndpoint {
                 add(server)
                 log.info(.adminListening, [.adminAddress: .describing(server.endpoint)])
             } catch {
-                guard configuration.listen == nil else { throw Self.naming(error) }
+                guard configuration.listen == nil else { throw Self.naming("admin.listen", error) }
                 log.warning(
                     .adminUnavailable,
                     [
@@ -47,17 +47,16 @@ final class AdminEndpoint {
             add(try AdminServer(loop: loop, socketPath: path, configuration: limits) { table.serve($0) })
             log.info(.adminListening, [.adminSocket: .string(path)])
         } catch {
-            guard configuration.socketPath == nil else { throw Self.naming(error) }
+            guard configuration.socketPath == nil else { throw Self.naming("admin.socket", error) }
             log.warning(
                 .adminUnavailable,
                 [.adminSocket: .string(path), .error: .string("\(error.message); \(Self.socketAdvice)")])
         }
     }
 
-    /// Returns the error with the names of the settings that an operator can change.
-    private static func naming(_ error: TransportError) -> TransportError {
-        let message = "admin.listen or admin.socket: \(error.message)"
-        return TransportError(error.code, message, underlying: error.underlying)
+    /// Returns the error with the name of the setting that an operator can change.
+    private static func naming(_ setting: String, _ error: TransportError) -> TransportError {
+        TransportError(error.code, "\(setting): \(error.message)", underlying: error.underlying)
     }
 
     private static let addressAdvice =
@@ -78,8 +77,8 @@ final class AdminEndpoint {
         _ loop: EpollLoop, _ endpoint: Endpoint, isDefault: Bool, _ table: RouteTable
     ) throws(TransportError) -> AdminServer {
         var configuration = AdminConfiguration()
-        // Accept any Host header unless the address is a loopback address, because the worker cannot know the address
-        // or name that probes and Prometheus use.
+        // Accept any Host header unless the address is a loopback address. The worker cannot know the address or name
+        // that probes and Prometheus use.
         configuration.answersAnyHost = !endpoint.isLoopback
         do throws(TransportError) {
             return try AdminServer(loop: loop, endpoint: endpoint, configuration: configuration) { table.serve($0) }

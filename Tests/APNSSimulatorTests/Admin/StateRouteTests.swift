@@ -256,7 +256,8 @@ import Testing
             try await simulator.expect(
                 "PUT", path, #"{"storage_policy":0}"#,
                 is: #"{"error":"app com.example.app does not exist or may not broadcast; "#
-                    + #"set broadcast at /v1/teams/ID/apps/com.example.app"}"#, status: 409)
+                    + #"PUT /v1/teams/TEAM/apps/com.example.app with broadcast true, where TEAM is the app's team"}"#,
+                status: 409)
             let app = "/v1/teams/TEAM000001/apps/com.example.app"
             #expect(try await simulator.request("PUT", app, #"{"broadcast":true}"#).status == 200)
             let channel = #"{"app":"com.example.app","environment":"sandbox","id":"a+b/","storage_policy":0}"#

@@ -40,7 +40,7 @@ final class ReplyWait: ConsumerHandler {
             case .answered(let answer):
                 state = .idle
                 continuation.resume(returning: answer)
-            case .idle, .waiting: preconditionFailure("no reply is expected")
+            case .idle, .waiting: preconditionFailure("a reply must be expected, and no other task may wait for it")
             }
         }
     }
