@@ -16,11 +16,12 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         /// An exchange or queue that does not exist (404), or a virtual host that does not exist or does not admit the
         /// user (530).
         case notFound = "not-found"
-        /// A queue that another connection uses exclusively, or an exclusive declaration of a queue that is not exclusive
-        /// (405).
+        /// A queue that another connection uses exclusively, or an exclusive declaration of a queue that is not
+        /// exclusive (405).
         case resourceLocked = "resource-locked"
-        /// An object that exists with other arguments or is in use, an invalid argument, a late acknowledgment, a stream
-        /// without a replica on the node, or a refused user ID (406). Also a name or arguments that are too long to send.
+        /// An object that exists with other arguments, an object in use, or an invalid argument (406). Also a late
+        /// acknowledgment, a stream without a replica on the node, or a refused user ID (406). Also a name or arguments
+        /// that are too long to send.
         case preconditionFailed = "precondition-failed"
         /// A close of the connection by an operator, or by a broker that is shutting down (320).
         case connectionForced = "connection-forced"
@@ -132,8 +133,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                // A retry can succeed, because the next channel has no late acknowledgment, later messages carry no user
-                // ID, and a replica can start or exist on the next node.
+                // A retry can succeed. The next channel has no late acknowledgment, and later messages carry no user
+                // ID. A replica can start, or exist on the next node.
                 (
                     .preconditionFailed,
                     detail == .lateAcknowledgment || detail == .refusedUserID || detail == .missingReplica

@@ -179,8 +179,8 @@ extension WorkerStatus {
 }
 
 extension WorkerStatus {
-    /// Each pause with its report. The report is nil for a worker of an earlier version. A scope that both the fleet and
-    /// this worker pause occurs twice.
+    /// Each pause with its report. The report is nil for a worker of an earlier version. A scope that both the fleet
+    /// and this worker pause occurs twice.
     package var scopesAndPauses: [(scope: String, report: PauseReport?)] {
         paused.flatMap { scope -> [(scope: String, report: PauseReport?)] in
             let reports = pauses.filter { $0.target == scope }

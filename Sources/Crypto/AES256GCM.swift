@@ -14,8 +14,8 @@ public final class AES256GCM {
 
     /// An error of ``open(_:authenticating:)``.
     public enum OpenError: Error, Sendable, Equatable {
-        /// A sealed message that is shorter than a nonce and a tag, or a message or associated data of more than
-        /// 2³¹ − 1 bytes.
+        /// A sealed message that is shorter than a nonce and a tag. Also a message or associated data of more
+        /// than 2³¹ − 1 bytes.
         case malformed
         /// A sealed message that was changed, or associated data or a key other than those of the sealing.
         case notAuthentic

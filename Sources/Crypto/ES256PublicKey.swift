@@ -8,8 +8,8 @@ public struct ES256PublicKey: Sendable {
 
     /// Reads a `PUBLIC KEY` PEM block.
     ///
-    /// - Throws: `malformed` if the first block is not a valid `PUBLIC KEY`, `unsupported` if the key has another type
-    ///   or curve, `failed` if OpenSSL fails.
+    /// - Throws: `malformed` if the first block is not a valid `PUBLIC KEY`. `unsupported` if the key has another type
+    ///   or curve. `failed` if OpenSSL fails.
     public init(pem: [UInt8]) throws(CryptoError) {
         let block = try PEMBlock.first(in: pem, what: "the public key file")
         guard block.label == "PUBLIC KEY" else {

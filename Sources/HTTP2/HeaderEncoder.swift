@@ -18,8 +18,8 @@ struct HeaderEncoder {
     /// The smallest and the current table size since the last block; nil if the size has not changed (RFC 7541, 4.2).
     private var newSizes: (least: Int, last: Int)?
 
-    /// Sets the table size, from the next block on, to the limit of the peer's decoder, but at most to the default
-    /// size.
+    /// Sets the table size for the next block and later blocks. The size is the limit of the peer's decoder, but at
+    /// most the default size.
     mutating func limitTable(to bytes: UInt32) {
         let size = min(Int(bytes), DynamicTable.bytesDefault)
         guard size != newSizes?.last ?? table.bytesMax else { return }

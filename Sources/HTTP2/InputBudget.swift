@@ -8,8 +8,8 @@ struct InputBudget {
     private static let bytesPerFrame = 1024
     /// Number of frames that a request and its response may need: header block, body, window updates, a PING.
     private static let framesPerAnswer = 32
-    /// Cost, in frames, of a wasted request, such as a request that the client resets immediately, or a malformed or
-    /// too large request. Such a request needs more work than one frame.
+    /// Cost, in frames, of a wasted request. Examples are a request that the client resets immediately, and a malformed
+    /// or too large request. Such a request needs more work than one frame.
     private static let framesPerWastedRequest = 20
     /// Age from which a stream without a response does not count as wasted, because the client waited for the
     /// response.

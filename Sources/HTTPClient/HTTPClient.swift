@@ -7,7 +7,7 @@ import Glibc
 ///     let response = try client.send(HTTPRequest(.get, try HTTPURL("http://127.0.0.1:9090/status")))
 ///
 /// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on a command's thread or on a
-/// helper thread, never on a lane, and only on one thread at a time. The client follows no redirects, uses no
+/// helper thread, never on a lane. Use it on only one thread at a time. The client follows no redirects, uses no
 /// proxies, and stores no cookies. Neither a server nor a variable of the environment can change the destination.
 public final class HTTPClient {
     private var handle: UnsafeMutableRawPointer?

@@ -63,8 +63,8 @@ public struct JSONFoundMembers: ~Copyable {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
     }
 
-    /// Returns the range of a member in the parsed bytes, from the first byte of its key to the last byte of its value.
-    /// Returns nil if the member is missing.
+    /// Returns the range of a member in the parsed bytes. The range extends from the first byte of the key to the last
+    /// byte of the value. Returns nil if the member is missing.
     public func memberRange(_ position: Int) -> Range<Int>? {
         guard let value = value(position) else { return nil }
         return object.value(at: value.index - 1).sourceRange.lowerBound..<value.sourceRange.upperBound

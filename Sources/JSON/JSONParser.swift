@@ -176,8 +176,8 @@ public final class JSONParser {
         }
     }
 
-    /// Returns an error at `place`. The zeros after the text stop every scan, so a failure at one of these zeros means
-    /// that the text ends too early.
+    /// Returns an error at `place`. The zeros after the text stop every scan. A failure at one of these zeros therefore
+    /// means that the text ends too early.
     @inline(never) func failure(
         _ code: JSONError.Code, at place: Int, expecting expected: JSONExpectation? = nil
     ) -> JSONError {

@@ -16,7 +16,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case foreign
         /// A file that a newer version of this program has migrated.
         case newerVersion = "newer-version"
-        /// A file with an older version of the schema that is open for reading only.
+        /// A file that is open for reading only and has an older version of the schema.
         case olderVersion = "older-version"
         /// A file that is damaged, or is not a database.
         case corrupt

@@ -38,7 +38,7 @@ public struct SQLiteRow: ~Copyable {
 
     /// Returns the text in a column.
     ///
-    /// - Throws: ``SQLiteError`` of code `value` if the column holds no text or text that is not UTF-8, or of code
+    /// - Throws: ``SQLiteError`` of code `value` if the column holds no text or text that is not UTF-8. The code is
     ///   `memory` if memory is exhausted.
     public func text(_ column: Int) throws(SQLiteError) -> String {
         try require(SQLITE3_TEXT, column)

@@ -3,7 +3,7 @@ public import Threads
 
 /// A thread that owns a connection and runs the jobs of event loops in the order of their submission.
 ///
-/// The thread runs the waiting jobs in one transaction, up to a limit, so that many jobs share one sync of the disk. If
+/// The thread runs the waiting jobs in one transaction, up to a limit. Many jobs thus share one sync of the disk. If
 /// SQLite refuses the data of a job, only the changes of that job are lost. After the transaction ends, the thread
 /// posts all completions of a loop together. On a file for reading, the jobs of a transaction read one state of the
 /// database.

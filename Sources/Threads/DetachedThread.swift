@@ -38,8 +38,8 @@ public enum DetachedThread {
         }
     }
 
-    /// Runs `body` on a new thread, or on the caller's thread if no thread can be started, and returns the result of
-    /// `body`. Use this function for blocking calls outside the data path.
+    /// Runs `body` on a new thread and returns the result of `body`. If no thread can be started, runs `body` on the
+    /// caller's thread. Use this function for blocking calls outside the data path.
     public static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withUnsafeContinuation { continuation in
             do {

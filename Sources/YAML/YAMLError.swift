@@ -7,8 +7,9 @@ public struct YAMLError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A text that is not YAML.
         case syntax
         case duplicateKey = "duplicate_key"
-        /// YAML that JSON cannot express or that is not allowed: anchors, aliases, tags outside the core schema, tags
-        /// that do not match their value, numbers that are not finite, keys that are not scalars, several documents.
+        /// YAML that JSON cannot express or that is not allowed. Examples are anchors, aliases, tags outside the core
+        /// schema, and tags that do not match their value. Further examples are numbers that are not finite, keys that
+        /// are not scalars, and several documents.
         case unsupported
         case depth
         case size

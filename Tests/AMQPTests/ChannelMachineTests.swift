@@ -244,8 +244,8 @@ import Testing
         }
     }
 
-    // With events in any order, a channel that waits for the broker has a deadline, and a channel that will reopen has
-    // a retry timer. The channel reports each loss once, and its own end once.
+    // With events in any order, a channel that waits for the broker has a deadline. A channel that will reopen has a
+    // retry timer. The channel reports each loss once, and its own end once.
     @Test(arguments: UInt64(0)..<200) func everyStateHasAnEventToWaitFor(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var script = Script()

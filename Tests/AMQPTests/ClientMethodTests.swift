@@ -190,8 +190,8 @@ import Testing
             return Self.frame { $0.write(.queueDeclare("q", isPassive: false, arguments: arguments), channel: 5) }
                 .isWritten
         }
-        // The frame also contains its overhead, the class and method IDs, the ticket, the name, the flags, and the
-        // table up to its text.
+        // The frame also contains its overhead, the class and method IDs, the ticket, the name, and the flags. The
+        // table up to its text follows.
         #expect(fitting.last == Int(Handshake.frameBytesMin) - Frame.overheadBytes - 4 - 2 - 2 - 1 - 4 - 2 - 1 - 4)
         #expect(fitting == Array(3900...(fitting.last ?? 0)))
     }

@@ -84,7 +84,7 @@ import Testing
     }
 
     // Reserved fields of AMQP 0-9-1 are zero. One of them is the weight in the second frame, the content header.
-    // RabbitMQ accepts no other value.
+    // RabbitMQ refuses a weight other than zero.
     @Test func aMessageIsThreeFrames() throws {
         var writer = FrameWriter(outputBytesMax: 1000)
         let size = try writer.publish(

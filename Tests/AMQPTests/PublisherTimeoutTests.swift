@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    // A RabbitMQ 3.10 channel may wait 7 s for each message, because a node was cut off, and then refuse the message.
+    // If a node was cut off, a RabbitMQ 3.10 channel may wait 7 s for each message. It then refuses the message.
     @Test func aChannelThatRefusesSlowlyIsReplacedWithItsConnection() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -176,8 +176,8 @@ import Testing
 
     init() throws { apns = try Conversation(Provider()) }
 
-    /// Returns a JSON object of exactly this number of bytes if `character` has one byte in UTF-8, else of at most this
-    /// number.
+    /// Returns a JSON object of exactly this number of bytes if `character` has one byte in UTF-8. Otherwise, the
+    /// object has at most this number of bytes.
     private func body(bytes: Int, of character: String = "x") -> String {
         let frame = #"{"aps":{"alert":""}}"#.utf8.count
         return #"{"aps":{"alert":""# + String(repeating: character, count: (bytes - frame) / character.utf8.count)

@@ -78,8 +78,8 @@ struct RefusalStage {
         return peer
     }
 
-    /// Makes the simulator listen with TLS, registers the client certificate for the team if `isRegistered` is true,
-    /// and opens a connection with the certificate.
+    /// Makes the simulator listen with TLS, and opens a connection with the client certificate. If `isRegistered` is
+    /// true, first registers the certificate for the team.
     func connect(showing issued: IssuedCertificate, isRegistered: Bool = true) throws -> FramePeer {
         try wire.listenWithinTLS()
         if isRegistered {

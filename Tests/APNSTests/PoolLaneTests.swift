@@ -66,8 +66,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 2, 3])
     }
 
-    // The limit of the wait also applies without a connection and behind other pushes, because an expired push would
-    // take space in the queue.
+    // The limit of the wait also applies without a connection and behind other pushes. An expired push would take space
+    // in the queue.
     @Test func aPushWaitsNoLongerThanUntilItsExpiration() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }

@@ -38,7 +38,7 @@ import Testing
         #expect(fixture.harness.status()?.pauses == [] && fixture.harness.deadLetters.isEmpty)
     }
 
-    // Dashboards select series by these labels.
+    // Metrics.md documents both labels. An alert selects series by `reason`, and the dashboard groups them by `reason`.
     @Test func aPausedRequestIsCountedWithItsDelayAndReason() throws {
         let fixture = try LaneAPNSHarness()
         #expect(fixture.harness.pause(.topic(SimulatedApps.bundleID(0))))

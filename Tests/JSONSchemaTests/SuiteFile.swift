@@ -11,8 +11,8 @@ struct SuiteFile: CustomStringConvertible {
 
     var description: String { name }
 
-    /// A value whose verdict differs from the suite's, a valid value on which the fast path gives up, a schema that
-    /// does not compile, or an incomplete case.
+    /// A value whose verdict differs from the suite's, or a valid value on which the fast path gives up. Also a schema
+    /// that does not compile, or an incomplete case.
     struct Failure: Hashable, CustomStringConvertible {
         var group: String
         var test: String

@@ -39,8 +39,8 @@ import Testing
         #expect(left == 0, "the queues are not empty")
     }
 
-    /// Each message returns when its own expiration elapses, before the queue's delay. The limits of apps rely on
-    /// this behavior.
+    /// A message returns when its own expiration elapses, before the queue's delay. Earlier messages must not expire
+    /// later. The limits of apps rely on this behavior.
     @Test func anExpirationReturnsAMessageBeforeTheQueuesDelay() async throws {
         let broker = try await PrivateBroker.shared
         let delay = WaitDelay(seconds: 3600)

@@ -60,8 +60,7 @@ import Testing
         #expect(wire.start(limit: .seconds(600)) { wire.server.received.count == bytes.count } == .done)
         #expect(wire.server.received == bytes)
         #expect(wire.client.writableCount > 5)
-        // The maximum is 128 KiB of ciphertext and a record, plus a window of 64 KiB, plus one window in the
-        // receiver's backlog.
+        // The maximum is 128 KiB of ciphertext, a record, a window of 64 KiB, and one window in the receiver's backlog.
         #expect(mostTakenAhead <= (128 + 16 + 64 + 64) * 1024)
         wire.close()
     }

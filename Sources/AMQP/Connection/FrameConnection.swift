@@ -19,8 +19,8 @@ final class FrameConnection: ByteStreamHandler {
     /// frame exceed the agreed limit. Refusing the frame would close the connection, and the broker would redeliver the
     /// message.
     private static let readFrameBytesMax = 1 << 20
-    /// The size at which output is written before the end of the event-loop iteration, while the output is still in the
-    /// processor's cache.
+    /// The size at which output is written before the end of the event-loop iteration. At this size, the output is
+    /// still in the processor's cache.
     private static let burstBytesMax = 64 * 1024
 
     /// The highest channel number that both sides agreed on; `channelsMax` before the agreement.

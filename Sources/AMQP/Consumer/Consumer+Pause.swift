@@ -5,7 +5,8 @@ extension Consumer {
     /// also after a reconnection.
     ///
     /// RabbitMQ counts a delivery as failed if the delivery is in transit when the consumer is canceled. To avoid this
-    /// count, the consumer first withholds settlements for up to 250 ms, until no delivery is likely to be in transit.
+    /// count, the consumer first withholds settlements for up to 250 ms. It cancels when no delivery is likely to be in
+    /// transit.
     public func pause() {
         loop.assertOnLoop()
         wantsToConsume = false

@@ -13,9 +13,9 @@ extension Consumer {
         channel.flushAfterIteration()
     }
 
-    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange,
-    /// or discards the message if the queue has no such exchange. With `requeue`, the message returns to the queue,
-    /// which counts a failed delivery.
+    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange.
+    /// If the queue has no such exchange, the broker discards the message. With `requeue`, the message returns to the
+    /// queue, which counts a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         settle(tag, .reject(requeue: requeue))
     }
@@ -102,8 +102,8 @@ extension Consumer {
     /// only that the broker has read the settlements, which then count as applied after a fixed time
     /// (``UnappliedSettlements``).
     ///
-    /// - Returns: false if settlements may be lost. The causes are a late answer of the broker, settlements that did
-    ///   not count as applied in time, and the loss of the channel.
+    /// - Returns: false if settlements may be lost. The broker's answer may be late, the settlements may not count as
+    ///   applied in time, or the channel may be lost.
     @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channelBefore = generation

@@ -24,8 +24,8 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
-    /// The number of confirms between the call of `prepare` for a waiter and the confirm of its own publish, if
-    /// confirms arrive in order.
+    /// The number of confirms from the call of `prepare` for a waiter to the confirm of its publish. The number assumes
+    /// that confirms arrive in order.
     private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int

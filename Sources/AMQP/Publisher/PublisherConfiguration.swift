@@ -17,7 +17,8 @@ public struct PublisherConfiguration: Sendable {
     public var confirmTimeoutSeconds = 30
     /// The time after which a channel is reopened if the broker refuses every message on it. The time doubles with each
     /// reopening, up to 32 times this value, because the cause may be a full queue. With RabbitMQ 3.10, channels that
-    /// were opened just after the node of a queue's leader died refused everything until the node returned.
+    /// were opened just after the death of a leader's node refused everything. They refused everything until the node
+    /// returned.
     public var refusedSecondsMax = 10
     /// The timeout of closing a channel that is replaced. After the timeout, the connection is reset. With RabbitMQ
     /// 3.10, a channel waited 7 s per message for a disconnected node, and its close waited for all messages.

@@ -20,8 +20,9 @@ public struct StreamMessage: Sendable {
     public var bodySize: UInt64 { content.bodySize }
     /// Whether the body exceeds `messageBytesMax` and was discarded.
     public var isOversized: Bool { content.isOversized }
-    /// The exchange to which the message was published. A user that may publish to other exchanges than the owner of the
-    /// stream, such as the default exchange, can put messages into the stream.
+    /// The exchange to which the message was published. A reader can compare it with the exchange of the stream's
+    /// owner. A user that may publish to another exchange, such as the default exchange, can also put messages into the
+    /// stream.
     public var exchange: String { content.exchange }
     public var routingKey: String { content.routingKey }
     public var properties: MessageProperties { content.properties }

@@ -14,8 +14,8 @@ public enum StreamPosition: Sendable, Hashable {
     ///
     /// If the stream has not reached the offset, the reader receives nothing until then. A stream that was deleted and
     /// declared again starts with offset 0. A reader that continues in this stream with an offset of the earlier stream
-    /// thus misses messages, and the broker reports no error. To detect this, the reader can request the last message
-    /// that it knows: in the same stream, this message or a later one arrives at once.
+    /// thus misses messages. The broker reports no error. To detect the new stream, the reader can request the last
+    /// message that it knows. In the same stream, this message or a later one arrives at once.
     case offset(Int64)
 
     /// Returns the position behind the message with an offset.

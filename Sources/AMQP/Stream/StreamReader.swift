@@ -1,11 +1,11 @@
 import EventLoop
 
 /// A reader of one RabbitMQ stream on its own channel. The reader consumes again after the loss of the connection, the
-/// channel or the stream, from a position that its handler chooses each time.
+/// channel or the stream. Its handler chooses the position each time.
 ///
-/// If the stream does not exist (404), the user may not read it (403), or the node has no replica of it (406), the
-/// reader reports the refusal as its status and retries until `close`. A stream accepts any number of readers, and
-/// reading removes no message.
+/// The broker refuses the reader if the stream is missing (404), the user lacks the permission (403), or the node lacks
+/// a replica (406). The reader reports the refusal as its status and retries until `close`. A stream accepts any number
+/// of readers, and reading removes no message.
 ///
 /// The reader acknowledges each message after the handler has received the message. The broker needs the
 /// acknowledgments to deliver more messages. They are collected until the end of an event-loop iteration. The reader

@@ -2,7 +2,7 @@
 ///
 /// A reader calls `position`, then `attached`, then `received` for each message, then `detached`. This sequence repeats
 /// after each loss of the connection, the channel or the stream. If the broker refuses the reader, or the channel is
-/// lost before `attached`, the sequence restarts with `position` without a call of `detached`. `statusChanged` reports
+/// lost before `attached`, the reader calls `position` again. It does not call `detached`. `statusChanged` reports
 /// every failure.
 ///
 /// The reader retains its handler from `start` until the status `closed` was reported. Every method is called on the

@@ -51,8 +51,8 @@ struct StreamSubscription {
     private var receivedTag: UInt64 = 0
     private var acknowledgedTag: UInt64 = 0
 
-    /// Updates the state after an event, and returns the actions to perform, in order. Returns nil if the event violates
-    /// the protocol.
+    /// Updates the state after an event, and returns the actions to perform, in order. Returns nil if the event
+    /// violates the protocol.
     mutating func handle(_ event: Event) -> [Action]? {
         switch (event, state) {
         case (.channelOpened, _):

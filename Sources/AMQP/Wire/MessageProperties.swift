@@ -45,9 +45,9 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// Returns the sum of the hashes of all headers that do not begin with `x-`, and of the hash of the encoded
-    /// properties after the headers. These are the properties from `delivery-mode` to `cluster-id`. The order of the
-    /// headers does not matter. Returns 0 if the property list is truncated before or within the headers.
+    /// Returns a sum of hashes. It covers each header that does not begin with `x-`, and the encoded properties after
+    /// the headers. These are the properties from `delivery-mode` to `cluster-id`. The order of the headers does not
+    /// matter. Returns 0 if the property list is truncated before or within the headers.
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)

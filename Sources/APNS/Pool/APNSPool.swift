@@ -229,7 +229,7 @@ public final class APNSPool {
 
     /// Sends the push that the connection was opened for. If no such push waits anymore, allows any push on the
     /// connection. Does nothing while a push is in flight on the connection. APNs binds the connection to the topics
-    /// that were allowed at its first push, and further SETTINGS may arrive before the answer to that push.
+    /// that were allowed at its first push. Further SETTINGS may arrive before the answer to that push.
     func sendFresh(on slot: Int) {
         guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
             return

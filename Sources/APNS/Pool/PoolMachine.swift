@@ -92,7 +92,7 @@ struct PoolMachine: Sendable {
     }
 
     /// Records a sent push. Returns whether to check for another connection. Pushes go to the connection with the
-    /// fewest open requests, so a heavy load on that connection means a heavy load on all connections.
+    /// fewest open requests. A heavy load on that connection thus means a heavy load on all connections.
     @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
         latest = (slot, now)
         members[slot]?.streamBegan(now)
@@ -295,8 +295,8 @@ struct PoolMachine: Sendable {
 
     /// Records the outcome of a push that required a new connection. Returns the slots of the connections to drain.
     ///
-    /// If APNs accepted the push, the older connections are drained, because APNs bound them to the topics that
-    /// were allowed at their first push. Otherwise, the connection that was opened for the push is drained.
+    /// If APNs accepted the push, the older connections are drained. Otherwise, the connection that was opened for the
+    /// push is drained. APNs bound the older connections to the topics that were allowed at their first push.
     mutating func freshEnded(_ slot: Int, isAccepted: Bool) -> [Int] {
         guard let member = members[slot] else { return [] }
         guard isAccepted else { return [slot] }

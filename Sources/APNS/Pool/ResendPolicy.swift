@@ -30,8 +30,8 @@ struct ResendPolicy: Sendable {
         }
     }
 
-    /// Returns the action after a refused stream, a GOAWAY, a connection that ended before the push was written, or a
-    /// refusal that was cut off.
+    /// Returns the action after a refused stream, a GOAWAY, or a refusal that was cut off. Also applies if the
+    /// connection ended before the push was written.
     func afterRefusal(_ tries: Tries) -> Action {
         mayResend(tries) ? .resend : .finish
     }

@@ -23,8 +23,8 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     case notWritten(silentConnection: Int?)
     /// Too many waiting pushes.
     case overloaded
-    /// A refusal without processing, or the end of the connection before the push was written, each time that the pool
-    /// tried to send the push.
+    /// A failure each time that the pool tried to send the push. APNs refused the push without processing it, or the
+    /// connection ended before the push was written.
     case refused
     /// No usable provider token, because none could be signed in time.
     case noToken

@@ -4,8 +4,8 @@ import Crypto
 import EventLoop
 import JSON
 
-/// The route `/v1/requests`, which lists received requests or waits for a matching request, and the route
-/// `/v1/duplicates`, which lists the IDs that several requests had.
+/// The routes `/v1/requests` and `/v1/duplicates`. The first route lists received requests or waits for a matching
+/// request. The second route lists the IDs that several requests had.
 struct RequestRoutes {
     let server: SimulatorServer
 

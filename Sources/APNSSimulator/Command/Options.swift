@@ -29,7 +29,7 @@ struct Options {
     var readyFile: String?
 
     /// The admin port's address; nil if the port is off. Without the option, the port has its default address if the
-    /// command line has no address for any listener, and is off otherwise.
+    /// command line has no listener's address. It is off if the command line has one.
     var admin: Endpoint? {
         if let specifiedAdmin { return specifiedAdmin }
         return listeners.areAtDefaults ? Endpoint(host: "127.0.0.1", port: Self.adminPort) : nil

@@ -1,8 +1,8 @@
 import Glibc
 import HTTP2
 
-/// A header in the log. A record begins with one byte for the HPACK representation, and two bytes each for the lengths
-/// of the name and the value. The name and the value follow.
+/// A header in the log. A record begins with one byte for the HPACK representation. The lengths of the name and the
+/// value follow, two bytes each. The name and the value follow the lengths.
 struct HeaderRecord {
     static let prefixBytes = 5
 

@@ -4,8 +4,8 @@ struct PageFile: Sendable {
     let contentType: String
     let bytes: [UInt8]
 
-    /// Headers of every file. The content security policy forbids content from other origins, inline scripts, frames
-    /// around the page, and the conversion of text into markup by scripts.
+    /// Headers of every file. The content security policy forbids content from other origins, inline scripts, and
+    /// frames around the page. It also forbids the conversion of text into markup by scripts.
     static let headers: [(name: String, value: String)] = [
         (
             "content-security-policy",

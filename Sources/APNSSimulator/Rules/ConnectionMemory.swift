@@ -135,8 +135,7 @@ struct ConnectionMemory {
 
     /// Returns the bundle ID of a topic.
     ///
-    /// - Throws: a refusal if the sender may not push to the topic, or if the suffix of the topic does not match the
-    ///   push type.
+    /// - Throws: a refusal if the sender may not push to the topic, or the topic's suffix does not match the push type.
     mutating func bundleID(
         topic: UnsafeRawBufferPointer, pushType: PushType?, sender: Sender, state: SimulatorState
     ) throws(Refusal) -> String {

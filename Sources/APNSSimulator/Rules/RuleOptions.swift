@@ -1,7 +1,7 @@
 public import APNSProtocol
 
-/// Switches for behavior that Apple does not document, or documents in two ways. Where APNs was not observed, the
-/// default is a guess.
+/// Options for behavior that Apple does not document, or documents in two ways, and for load tests. Where APNs was not
+/// observed, the default is a guess.
 public struct RuleOptions: Sendable {
     /// The order of the checks, which determines the answer to a request with several errors.
     public enum Order: String, CaseIterable, Sendable {
@@ -58,7 +58,7 @@ public struct RuleOptions: Sendable {
     public var gate = ServerStreamGate.Mode.enforce
     /// Reaction to streams beyond the gate's limit.
     public var gateViolation = GateViolation.reset
-    /// Maximum number of streams of a connection after its first authenticated push.
+    /// Maximum number of open streams on a connection once the gate is open.
     public var streamsMax = 1000
     public var tokenUpdates = TokenUpdates.lax
     /// Whether the limit of new tokens applies to each related key separately.
@@ -127,8 +127,8 @@ public struct RuleOptions: Sendable {
     public var acceptsEqualDuplicates = false
     /// Reason for an `apns-expiration` in the past; nil accepts the push. 0 is not in the past.
     public var pastExpirationReason: Reason?
-    /// Reason for an `apns-expiration` of `HeaderForm.unixSecondsMax` or more, which must be a time in milliseconds; nil
-    /// accepts the push.
+    /// Reason for an `apns-expiration` of `HeaderForm.unixSecondsMax` or more, which must be a time in milliseconds;
+    /// nil accepts the push.
     public var millisecondsExpirationReason: Reason?
     /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a
     /// request is accepted; nil for no limit. The limit has no effect if the gate is off. Observers saw APNs lower

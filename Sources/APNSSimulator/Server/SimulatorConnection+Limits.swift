@@ -44,9 +44,9 @@ extension SimulatorConnection {
     /// Closes the connection because it is idle.
     func endIdle() { goAway(.noError, Answer.refused(.idleTimeout).bodyBytes) }
 
-    /// Returns the answer that replaces the rules' answer if the connection is stale, or was idle for too long and
-    /// ``RuleOptions/idleEnd`` is `answer`; nil otherwise. The connection becomes stale if it was idle for
-    /// ``RuleOptions/staleIdleSeconds``.
+    /// Returns the answer that replaces the rules' answer; nil if the rules' answer applies. A stale connection gets
+    /// such an answer. After too long an idle time, a connection gets one if ``RuleOptions/idleEnd`` is `answer`. The
+    /// connection becomes stale if it was idle for ``RuleOptions/staleIdleSeconds``.
     func idleAnswer(_ options: RuleOptions) -> Answer? {
         if let seconds = options.staleIdleSeconds, idle >= .seconds(seconds) { isStale = true }
         if isStale { return .refused(.internalServerError) }

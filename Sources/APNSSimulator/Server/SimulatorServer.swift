@@ -275,8 +275,8 @@ public final class SimulatorServer {
         carryOut(struck.response, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
     }
 
-    /// Returns the response of the rules to a request, or the response for a connection that is stale or was idle for
-    /// too long.
+    /// Returns the response to a request. If the connection is stale or was idle for too long, the response does not
+    /// come from the rules.
     func response(to request: Request, on connection: SimulatorConnection) -> PlannedResponse {
         if connection.isStale || storedState.rules.needsIdleTime, let answer = connection.idleAnswer(storedState.rules)
         {

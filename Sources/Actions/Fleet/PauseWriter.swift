@@ -4,8 +4,8 @@ package import ControlProtocol
 import Crypto
 import EventLoop
 
-/// A writer of the fleet's pauses. It holds a lock at the broker while it reads the newest record and publishes the
-/// next one, so that concurrent writers lose no change.
+/// A writer of the fleet's pauses. It reads the newest record and publishes the next one under a lock at the broker.
+/// With the lock, concurrent writers lose no change.
 ///
 /// Loop-bound.
 package final class PauseWriter {

@@ -1,5 +1,6 @@
 /// The check of a request's `Host` and `Origin` headers. A page of another site can make a browser send requests to
-/// loopback. Such a request has the site's name as `Host`, if the name resolves to 127.0.0.1, or the site as `Origin`.
+/// loopback. If the site's name resolves to 127.0.0.1, such a request has the name as `Host`. Otherwise, the request
+/// has the site as `Origin`.
 struct TrustedHosts: Sendable {
     private let names: [String]
     private let isAnyTrusted: Bool

@@ -70,8 +70,8 @@ public final class QueueMonitor {
         warnOfUnroutedResults()
     }
 
-    /// Warns if the queue for unrouted results grows. The broker confirms a result even if no other queue receives
-    /// it, so only the depth of this queue shows that consumers miss results.
+    /// Warns if the queue for unrouted results grows. The broker confirms a result even if no other queue receives it.
+    /// Only the depth of this queue therefore shows that consumers miss results.
     private func warnOfUnroutedResults() {
         guard let unrouted = latest.first(where: { $0.name == unroutedQueue }),
             unroutedNotice.isDue(unrouted.messages, consumers: unrouted.consumers, now: loop.now.monotonic)

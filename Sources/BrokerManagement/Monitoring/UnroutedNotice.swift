@@ -13,9 +13,9 @@ struct UnroutedNotice {
     /// Returns whether a warning is due. If so, the caller must warn.
     ///
     /// - Parameters:
-    ///   - count: ready results in the queue for unrouted results.
-    ///   - consumers: the queue's consumers. A consumer such as `martlet unrouted list` may hold results and requeue
-    ///     them.
+    ///   - count: the number of ready results in the queue for unrouted results.
+    ///   - consumers: the number of the queue's consumers. A consumer such as `martlet unrouted list` may requeue
+    ///     unacknowledged results.
     mutating func isDue(_ count: Int, consumers: Int, now: MonotonicTime) -> Bool {
         guard count > known else {
             if consumers == 0 { known = count }

@@ -16,8 +16,8 @@ public struct TopologyAdvice: Sendable {
         queue.isStream ? migrate(stream: queue.name) : migrate(queue: queue.name)
     }
 
-    /// Returns the remedy for a stream with other arguments. Readers cannot drain a stream, and `--if-empty` protects no
-    /// record, because RabbitMQ counts records of streams as 0 ready messages.
+    /// Returns the remedy for a stream with other arguments. Readers cannot drain a stream, and `--if-empty` protects
+    /// no record, because RabbitMQ counts records of streams as 0 ready messages.
     private func migrate(stream: String) -> String {
         "a broker cannot change an existing stream: run rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) "
             + "\(Shell.quoted(stream)), which deletes its records, then \(Self.apply) again"

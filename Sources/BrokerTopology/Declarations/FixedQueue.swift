@@ -1,5 +1,5 @@
-/// The queues and streams other than request queues, their shards and wait queues. The properties of a case determine its
-/// declaration, policies, permissions and checks.
+/// The queues and streams other than request queues, their shards and wait queues. The properties of a case determine
+/// its declaration, policies, permissions and checks.
 ///
 /// The name of a queue is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
 public enum FixedQueue: String, CaseIterable, Sendable {

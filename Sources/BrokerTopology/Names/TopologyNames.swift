@@ -48,8 +48,8 @@ public struct TopologyNames: Sendable, Hashable {
     public let fleetExchange: String
     /// The stream whose newest record contains all pauses of the fleet.
     ///
-    /// Readers of the stream must ignore records of other exchanges than `controlExchange`. A user that may publish to
-    /// the default exchange or to the exchange of a wait queue can put messages into every queue and stream.
+    /// Readers of the stream must ignore records of other exchanges than `controlExchange`. Through the default
+    /// exchange or the exchange of a wait queue, a user can put messages into every queue and stream.
     public let pausesStream: String
     /// The stream of commands to workers and of the audit of operators. Its readers have the same duty.
     public let commandsStream: String

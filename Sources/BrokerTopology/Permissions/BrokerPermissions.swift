@@ -53,8 +53,8 @@ public struct BrokerPermissions: Sendable, Equatable {
     /// Returns the permissions of an operator's commands. Commands return requests to their queue through the default
     /// exchange, and unrouted results to their queue through the exchange for unrouted results. `martlet watch` and
     /// `martlet unrouted replay` bind their own queue to an exchange, which requires read permission for the exchange.
-    /// With fleet control, commands also declare exclusive queues as locks, publish to the exchange of operators, and
-    /// bind their own queue to the exchange of workers.
+    /// With fleet control, commands also declare exclusive queues as locks and publish to the exchange of operators.
+    /// They also bind their own queue to the exchange of workers.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own =
@@ -76,8 +76,8 @@ public struct BrokerPermissions: Sendable, Equatable {
             read: Topology.anyOf(own + read.map(Topology.escaped) + [waits]))
     }
 
-    /// Returns the permissions of a user that observes the fleet. The user may publish records of the audit, but neither
-    /// pauses nor commands.
+    /// Returns the permissions of a user that observes the fleet. The user may publish records of the audit, but
+    /// neither pauses nor commands.
     private static func viewer(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own = Topology.escaped(names.watchQueuePrefix) + ".*"

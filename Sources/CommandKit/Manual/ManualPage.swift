@@ -44,8 +44,8 @@ struct ManualPage {
         ]
     }
 
-    /// Returns the description of a command. The description of a program's only command begins with the summary of the
-    /// command, because the section NAME contains the summary of the program.
+    /// Returns the description of a command. A program's only command begins with its summary, because the section NAME
+    /// contains the program's summary instead.
     private func description(_ command: CommandSyntax) -> String {
         command.path.isEmpty ? "\(command.summary)\n\n\(command.discussion)" : command.discussion
     }

@@ -41,8 +41,8 @@ package struct BrokerConnector: Sendable {
 
     package var virtualHost: String { connection.virtualHost }
 
-    /// The AMQP user of the connection. nil if the broker may derive the user from a certificate, or if the name is
-    /// empty or too long for a message property.
+    /// The AMQP user of the connection. nil if the broker may derive the user from a certificate. Also nil if the name
+    /// is empty or too long for a message property.
     package var user: String? { connection.userID }
 
     /// Returns the source that confirms the origin of a dead letter.

@@ -56,8 +56,9 @@ package struct ConfigurationFile: Sendable {
     /// Returns the rules for requests: apps, payload schemas and the maximum message size. Reads the whole
     /// configuration if it has no mistakes, and otherwise only the sections of these rules.
     ///
-    /// On a machine without the keys and certificates, the credentials of an app may be unknown. If `apns` lists a
-    /// certificate, no key, or a key whose ID does not resolve, every app then counts as served in every environment.
+    /// On a machine without the keys and certificates, the credentials of an app may be unknown. Every app then counts
+    /// as served in every environment. The credentials are unknown if `apns` lists a certificate, no key, or a key
+    /// whose ID does not resolve.
     ///
     /// - Throws: all mistakes in these sections, and all schema violations in the whole file.
     package func requestRules() throws(ConfigurationError) -> RequestRules { try requestRules(text: try text()) }

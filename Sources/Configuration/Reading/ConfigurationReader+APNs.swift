@@ -165,8 +165,8 @@ extension ConfigurationReader {
         let isApples = server.endpoint.host == environment.pushHost
         let channelHost = value["channel_host"].flatMap { text($0) }
         let channelPort = value["channel_port"]?.int.flatMap { UInt16(exactly: $0) }
-        // Guess no endpoint for a host that is not Apple's, because provider tokens are sent only to Apple and to
-        // endpoints that the configuration names.
+        // Guess no endpoint for a host that is not Apple's. Provider tokens are sent only to Apple and to endpoints
+        // that the configuration names.
         server.channelEndpoint = (channelPort ?? (isApples ? environment.channelPort : nil)).map { port in
             Endpoint(host: channelHost ?? (isApples ? environment.channelHost : server.endpoint.host), port: port)
         }

@@ -56,8 +56,8 @@ struct FleetActionMembers: Sendable {
     }
 }
 
-/// A member that only some actions have. An action of a later version may give the member another form, so an invalid
-/// value is an error only for an action that has the member.
+/// A member that only some actions have. An action of a later version may give the member another form. An invalid
+/// value is therefore an error only for an action that has the member.
 private enum ActionDetail<Value: Sendable & Hashable>: Sendable, Hashable {
     case missing
     case invalid(InputError)

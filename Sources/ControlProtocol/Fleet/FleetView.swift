@@ -13,8 +13,8 @@ package struct FleetView: Sendable {
     package static let processesPerNameMax = 16
     /// Maximum memory of all reports, as estimated by ``FleetReport/memoryBytes(ofJSON:)``.
     package static let memoryBytesMax = 128 << 20
-    /// Age of the last report at which a worker becomes silent. The longest interval of reports is 25 s, and a fifth more
-    /// with its random deviation.
+    /// Age of the last report at which a worker becomes silent. The longest interval of reports is 25 s, and a fifth
+    /// more with its random deviation.
     package static let silentSeconds = 35
     /// Age of the last report at which the view forgets a worker.
     package static let forgottenSeconds = 24 * 3600

@@ -1,7 +1,6 @@
 package import Registrations
 
-/// A change of an SQLite store that a command requests from the worker that uses the file, because the file has one
-/// writer.
+/// A change of an SQLite store that a command requests from the worker that uses the file. The file has one writer.
 package struct StoreChange: Sendable, Hashable {
     package enum Work: Sendable, Hashable {
         /// Asks whether the worker writes to the file. Changes nothing.

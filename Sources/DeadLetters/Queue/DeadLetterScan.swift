@@ -223,8 +223,8 @@ package final class DeadLetterScan {
         await publisher.publishWithoutRefusedUserID(message)
     }
 
-    /// Replaces messages that are at most one failed delivery below the limit with new messages, requeues the other
-    /// unacknowledged messages, and closes the connections.
+    /// Requeues the unacknowledged messages and closes the connections. Messages that are at most one failed delivery
+    /// below the limit are replaced with new messages instead.
     ///
     /// - Returns: whether the broker has certainly removed all acknowledged messages.
     @discardableResult package func close() async -> Bool {

@@ -11,9 +11,8 @@ package struct RedriveTarget: Sendable {
         self.queue = queue
     }
 
-    /// Returns the target queue. If no target queue is set, returns the original queue, provided that it is a request
-    /// queue, a shard or the queue of registration commands. Otherwise, returns the only request queue; nil if several
-    /// exist.
+    /// Returns the target queue. Without a target queue, returns the original queue if it is a request queue, a shard
+    /// or the queue of registration commands. Otherwise, returns the only request queue; nil if several exist.
     package func queue(for letter: DeadLetter) -> String? {
         if let queue { return queue }
         if let origin = letter.queue,

@@ -15,9 +15,9 @@ struct ReplyDelivery {
         case impossible(PublishRefusal)
     }
 
-    /// The number of repeats at the requester's address after which a reply is redirected if its last publish was
-    /// nacked or has an unknown outcome. If the address accepted an unconfirmed publish, the reply exists twice, which
-    /// is harmless.
+    /// The number of repeats at the requester's address before a reply is redirected. The limit applies if the last
+    /// publish was nacked or has an unknown outcome. If the address accepted an unconfirmed publish, the reply exists
+    /// twice, which is harmless.
     static let repeatsMax = 3
     /// The delay before the first repeat. Each further repeat doubles the delay, up to `delayMillisecondsMax`.
     private static let delayMilliseconds = 100

@@ -20,9 +20,9 @@ extension SecretMixer {
         return DeduplicationKey(high: mix(id.high ^ low, content &+ 1), low: low)
     }
 
-    /// Returns a hash of the headers, without the `x-` headers of brokers, and of the properties that follow them, from
-    /// `delivery-mode` to `cluster-id`. Two publishes of the same body rarely share the hash, since times, traces and
-    /// correlation ids differ.
+    /// Returns a hash of the headers and of the properties that follow them, from `delivery-mode` to `cluster-id`.
+    /// Excludes the `x-` headers of brokers. Two publishes of the same body rarely share the hash, since times, traces
+    /// and correlation ids differ.
     func fingerprint(of properties: MessageProperties) -> UInt32 {
         UInt32(truncatingIfNeeded: properties.publishersSum { hash($0) })
     }

@@ -22,17 +22,16 @@ struct DuplicateCandidate: Hashable {
     var fingerprint: UInt32 = 0
 
     /// Returns whether the candidate can be the redelivery of the first delivery (`held`) after its channel was lost.
-    /// If so, no other worker received the request in between. The broker restarts its count in the quarantine, so only
-    /// the initial delivery there can be a redelivery of a delivery from before the move.
+    /// If so, no other worker received the request in between. The broker restarts its count in the quarantine. Only
+    /// the initial delivery there can therefore be a redelivery of a delivery from before the move.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID
         return isSame && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
-    /// Returns whether the candidate can be a redelivery of a delivery that was unacknowledged on a channel when the
-    /// channel was lost, at `loss`. If the request moved to the quarantine before the loss, the candidate is another
-    /// delivery.
+    /// Returns whether the candidate can be a redelivery of a delivery that was unacknowledged when its channel was
+    /// lost, at `loss`. If the request moved to the quarantine before the loss, the candidate is another delivery.
     func mayFollow(_ loss: MonotonicTime) -> Bool {
         guard !isRedelivered, let movedAt else { return true }
         // The header contains whole milliseconds, so the move may be up to one millisecond later than `movedAt`.

@@ -11,8 +11,8 @@ extension Audience {
     ///   - body: The bytes from which `members` were read.
     ///   - push: The push, without a device.
     ///   - route: The route of the pushes.
-    /// - Throws: A violation of the class `schema` if the users are missing, the push type is `mdm`, or the scope is
-    ///   missing or superfluous.
+    /// - Throws: A violation of the class `schema` if the users are missing, or the push type is `mdm`. Also if the
+    ///   scope is missing or superfluous.
     convenience init(
         _ members: borrowing RequestMembers, in body: [UInt8], app: AppDirectory.Index, environment: APNSEnvironment,
         push: APNSRequest, route: Route

@@ -2,9 +2,9 @@ import Crypto
 import Registrations
 
 /// A template for the requests to the devices of an audience, its children. A child has the bytes of the request to
-/// users, with a device token instead of the users, another id, and no scope.
+/// users. It has a device token instead of the users, another id, and no scope.
 ///
-/// The id and body of a child are the same at every expansion, so that the memory of duplicates recognizes a repeated
+/// The id and body of a child are the same at every expansion. The memory of duplicates therefore recognizes a repeated
 /// child.
 struct ChildTemplate {
     private enum Replacement {

@@ -197,7 +197,7 @@ extension DeviceFinder {
     }
 }
 
-/// A search for devices, with the receiver of its outcome.
+/// A search for devices, with the receiver of the found devices.
 enum DeviceSearch {
     /// A search for the devices of a request's users.
     case users(DeliveryRecord, AudienceExpander)

@@ -21,8 +21,8 @@ public struct RequestQueue: Sendable, Hashable {
     }
 
     /// Returns the queue and its shards, which share its prefetch. The first shards receive the remainder of the
-    /// division. Each queue has a prefetch of at least 1, so the sum exceeds a prefetch that is smaller than the number
-    /// of queues.
+    /// division. Each queue has a prefetch of at least 1. The sum therefore exceeds a prefetch that is smaller than the
+    /// number of queues.
     public func shared(among shards: [String]) -> [RequestQueue] {
         let (share, rest) = prefetch.quotientAndRemainder(dividingBy: shards.count + 1)
         // With shards, the queue itself receives few new requests, so only shards get the remainder.

@@ -3,7 +3,7 @@ import EventLoop
 /// The limits of one app in one lane, which determine when a request of the app may be pushed.
 ///
 /// A request without a permit waits in the lane if its scheduled slot is near and few requests wait there. Otherwise,
-/// it waits at the broker until its slot, so one wait suffices unless the slot is too far away to be planned.
+/// the request waits at the broker until its slot. One wait suffices unless the slot is too far away to be planned.
 ///
 /// Pure: its methods have the time and the events as parameters. The rate follows GCRA, the generic cell rate
 /// algorithm.

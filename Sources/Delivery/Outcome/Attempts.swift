@@ -16,8 +16,8 @@ public struct Attempts: Sendable, Hashable {
     public var beforeQuarantine: BeforeQuarantine?
     /// The time at which the first attempt failed, in UNIX milliseconds; nil before that.
     public var firstTriedAtMilliseconds: Int64?
-    /// The number of rounds in which the request was held since its last attempt, or since children of the request were
-    /// last published.
+    /// The number of hold rounds since the request's last attempt, or since children of the request were last
+    /// published.
     public var holds = 0
     /// The time at which the first round counted by `holds` began, in UNIX milliseconds; nil if `holds` is 0.
     public var heldSinceMilliseconds: Int64?

@@ -46,8 +46,8 @@ public struct OutcomePolicy: Sendable {
         }
     }
 
-    /// Returns the verdict on a request that must be held, for example because of an open breaker or the limits of its
-    /// app. No attempt is counted.
+    /// Returns the verdict on a request that must be held. Examples of causes are an open breaker and the limits of the
+    /// request's app. No attempt is counted.
     ///
     /// - Parameter permitAfterMilliseconds: The time until the request's permit; nil if unknown.
     func hold(_ cause: HoldReason, of subject: Subject, permitAfterMilliseconds: Int64? = nil) -> Verdict {

@@ -1,8 +1,8 @@
 import EventLoop
 import Telemetry
 
-/// Deduplication: a delivery is not pushed if its request is in flight, if APNs accepted the request, or if the
-/// delivery was already settled.
+/// Deduplication. The pipeline does not push a delivery whose request is in flight or was accepted by APNs. It also
+/// does not push a delivery that was already settled.
 extension DeliveryPipeline {
     func deduplicate(_ request: PushRequest, _ record: DeliveryRecord) {
         let push = PendingPush(request: request, key: duplicates.key(of: request, record))
@@ -85,9 +85,9 @@ extension DeliveryPipeline {
 }
 
 extension Verdict {
-    /// Returns the verdict for a duplicate, without the error, which the first delivery already published. A
-    /// wait keeps the duplicate's `possibleDuplicate`, since the duplicate may have been pushed in an attempt that the
-    /// first delivery does not count.
+    /// Returns the verdict for a duplicate, without the error, which the first delivery already published. A wait keeps
+    /// the duplicate's `possibleDuplicate`. The duplicate may have been pushed in an attempt that the first delivery
+    /// does not count.
     fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
         switch self {
         case .conclude(var finalOutcome):

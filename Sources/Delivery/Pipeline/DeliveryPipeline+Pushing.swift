@@ -67,9 +67,9 @@ extension DeliveryPipeline {
 extension DeliveryPipeline {
     /// Moves a held request to a wait queue, or completes it if it has no time left.
     ///
-    /// The request first waits in the hold queue if the lane's pace is exceeded, or while the lane tests whether any
-    /// endpoint accepts connections. A request in the hold queue stays unacknowledged, so the prefetch slows
-    /// consumption down.
+    /// The request first waits in the hold queue if the lane's pace is exceeded. It also waits there while the lane
+    /// tests whether any endpoint accepts connections. A request in the hold queue stays unacknowledged, so the
+    /// prefetch slows consumption down.
     ///
     /// - Parameter push: nil for a request to users.
     func hold(_ push: PendingPush?, because reason: HoldReason, _ record: DeliveryRecord) {

@@ -20,7 +20,8 @@ struct MessageFactory {
         self.publisher = publisher
     }
 
-    /// Returns the first message of the plan, which must not be empty. The same settlement yields the same message.
+    /// Returns the first message of the plan, which must not be empty. The same settlement yields the same message
+    /// while the publisher's user ID stays the same.
     func next(of settlement: borrowing Settlement, _ record: DeliveryRecord) -> OutgoingMessage {
         switch (settlement.plan.first, settlement.verdict) {
         case (.result, .conclude(let finalOutcome)): result(finalOutcome, record)

@@ -62,8 +62,8 @@ final class PermitScheduler {
         }
     }
 
-    /// Releases the permit of a request whose push has ended or was not sent, and grants the permits of the app that
-    /// are due.
+    /// Releases the permit of a request whose push has ended or was not sent. Grants the permits of the app that are
+    /// due.
     func release(_ app: AppDirectory.Index, grantedAt: MonotonicTime, in pipeline: DeliveryPipeline) {
         limits.ended(app, begunAt: grantedAt, loop.now.monotonic)
         guard !isGranting else { return }

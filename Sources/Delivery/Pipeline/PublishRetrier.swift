@@ -2,8 +2,8 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// A retrier that publishes unconfirmed messages again. If only the confirm was lost, consumers recognize the second
-/// message by its message id, and workers recognize a republished request by its wait id.
+/// A retrier that publishes unconfirmed messages again. If only the confirm was lost, the broker has the message twice.
+/// Consumers recognize the second message by its message id. Workers recognize a republished request by its wait id.
 ///
 /// While publishes keep failing, the lane stops consuming, since it could not publish the outcomes of its deliveries.
 /// Possible causes are a missing queue, a full queue, or an unavailable broker.

@@ -36,8 +36,8 @@ final class PublishRetry {
         return .milliseconds(delay)
     }
 
-    /// Removes the optional properties and the producer's headers. Returns false if the message has none of them, or if
-    /// its body is too large, since then a removal would not help.
+    /// Removes the optional properties and the producer's headers. Returns false if the message has none of them. Also
+    /// returns false if its body is too large, since a removal would not help.
     func removeOptionalParts(for refusal: PublishRefusal) -> Bool { message.removeOptionalParts(for: refusal) }
 }
 

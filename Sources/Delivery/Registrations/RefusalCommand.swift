@@ -37,8 +37,8 @@ final class RefusalCommand {
     }
 
     /// Returns the time of the refusal in UNIX milliseconds. For an unregistered token, this is the timestamp of APNs,
-    /// or else the time of the push, so that a registration after the push remains. Otherwise, this is the time of the
-    /// response.
+    /// or else the time of the push. A registration after the push thus remains. For any other token, this is the time
+    /// of the response.
     private static func timestamp(
         _ state: TokenState, _ answer: FinalOutcome.Answer, _ record: DeliveryRecord
     ) -> Int64 {

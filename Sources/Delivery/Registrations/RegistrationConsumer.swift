@@ -142,8 +142,8 @@ public final class RegistrationConsumer: @unchecked Sendable {
 
     /// Stops consuming, finishes the commands that have arrived, and closes the connections.
     ///
-    /// Commands that are unfinished at the deadline return to their queue, as do commands that wait for a store that
-    /// accepts no changes. If `close` is called several times, the earliest deadline applies.
+    /// Commands that are unfinished at the deadline return to their queue. Commands that wait for a store that accepts
+    /// no changes also return. If `close` is called several times, the earliest deadline applies.
     public func close(deadlineSeconds: Int) async {
         maintenance.stop()
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)

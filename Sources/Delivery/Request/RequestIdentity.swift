@@ -3,8 +3,8 @@ import JSON
 
 /// The id of a request. The pushes, the result and the dead letter of the request have the same id.
 public enum RequestIdentity {
-    /// Returns the `id` of the request if it is a UUID, otherwise the id of the AMQP message, otherwise the id of the
-    /// event. Returns nil without any of these ids.
+    /// Returns the `id` of the request if it is a UUID. Otherwise, returns the id of the AMQP message or, without it,
+    /// the id of the event. Returns nil without any of these ids.
     ///
     /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used unchanged. Any other text is
     ///   replaced by its UUIDv5.

@@ -42,7 +42,7 @@ struct RequestMembers: ~Copyable {
     /// The object with these members.
     var request: JSONValue { found.object }
 
-    /// Returns the range of a member in the body, from the first byte of its key to the last byte of its value. Returns
-    /// nil if the member is missing.
+    /// Returns the range of a member in the body. The range extends from the first byte of the key to the last byte of
+    /// the value. Returns nil if the member is missing.
     func range(of name: Name) -> Range<Int>? { found.memberRange(name.rawValue) }
 }

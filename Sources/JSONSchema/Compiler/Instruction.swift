@@ -31,8 +31,8 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef` or `$recursiveRef`: a call of the name's subschema in the outermost resource of the dynamic scope
-    /// that has the name.
+    /// `$dynamicRef` or `$recursiveRef`: a call of the subschema with the reference's dynamic name. The call uses the
+    /// outermost resource of the dynamic scope that has this name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)

@@ -1,6 +1,6 @@
 import JSON
 
-/// The registration of the schemas in a document, or in a part of a document, when the document or part is first used.
+/// The registration of the schemas in a document, or in a part of a document, at its first use.
 extension SchemaLibrary {
     /// Registers the schema at `root` and each schema inside it, without recursion.
     mutating func scan(

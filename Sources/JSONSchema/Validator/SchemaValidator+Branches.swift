@@ -46,8 +46,8 @@ extension SchemaValidator {
         return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
-    /// Fails. If evaluation is tracked, marks all members and elements as evaluated, because the members and elements
-    /// that a valid alternative would mark are unknown.
+    /// Fails. If evaluation is tracked, marks all members and elements as evaluated. The members and elements that a
+    /// valid alternative would mark are unknown.
     private func failAlternatives(_ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         if frame.pointee.tracks { evaluated.markAll() }
         return fail(

@@ -41,8 +41,9 @@ extension SchemaValidator {
         return conditions
     }
 
-    /// Returns the violations. If no alternative of `anyOf` or `oneOf` holds and only one can be meant, the violations
-    /// of that alternative replace the original violation. Otherwise, sets `choices` or `holdsTooOften` where possible.
+    /// Returns the violations. If no alternative of `anyOf` or `oneOf` holds and only one can be meant, replaces the
+    /// original violation. The violations of that alternative take its place. Otherwise, sets `choices` or
+    /// `holdsTooOften` where possible.
     func withReasons(_ violations: [FoundViolations.Violation]) -> [FoundViolations.Violation] {
         // The alternatives are checked again without the dynamic scope, so dynamic references could have other targets.
         guard scope.nameCount == 0 else { return violations }

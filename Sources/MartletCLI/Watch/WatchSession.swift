@@ -48,8 +48,8 @@ final class WatchSession {
     /// Ends the command on `q`, if input and output are a terminal. Signals then also cause an orderly end, which
     /// restores the terminal's mode.
     ///
-    /// - Returns: a function that restores the previous state. nil if standard input or output is not a terminal,
-    ///   another job uses the terminal, or the mode of the terminal cannot be set.
+    /// - Returns: a function that restores the previous state. nil if standard input or output is not a terminal, or
+    ///   another job uses the terminal. Also nil if the mode of the terminal cannot be set.
     private func quitByKey() -> (() -> Void)? {
         guard output.isTerminal, let keys = KeyInput() else { return nil }
         Interruption.block()

@@ -1,7 +1,7 @@
 /// The servers of one database, and how to connect to them.
 public struct PostgresEndpointList: Sendable, Hashable {
-    /// The transport security of connections. Weaker values of `sslmode` are not supported, since they do not verify the
-    /// server's identity.
+    /// The transport security of connections. Weaker values of `sslmode` are not supported, since they do not verify
+    /// the server's identity.
     public enum Security: Sendable, Hashable {
         /// No TLS, which is permitted only for servers on this machine.
         case none
@@ -21,8 +21,8 @@ public struct PostgresEndpointList: Sendable, Hashable {
 
     /// Creates a list.
     ///
-    /// - Throws: ``PostgresError`` of code `invalidURL` if `hosts` is empty or has more than `hostsMax` hosts, if
-    ///   `user` or `database` is empty, or if `security` is `none` and a host is on another machine.
+    /// - Throws: ``PostgresError`` of code `invalidURL` if `hosts` is empty or has more than `hostsMax` hosts. Also if
+    ///   `user` or `database` is empty. Also if `security` is `none` and a host is on another machine.
     public init(
         hosts: [PostgresHost], user: String, database: String, security: Security
     ) throws(PostgresError) {

@@ -70,8 +70,8 @@ public struct PostgresRows: ~Copyable {
 
     /// Returns the elements of an array of one dimension.
     ///
-    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type, or the
-    ///   array is null or malformed, has a null element, or has more than one dimension.
+    /// - Throws: ``PostgresError`` of code `unexpectedResult` if the column does not exist or has another type. Also if
+    ///   the array is null or malformed, has a null element, or has more than one dimension.
     /// - Precondition: `row` exists.
     public func array<Value: PostgresValue>(
         of type: Value.Type = Value.self, row: Int, column: Int

@@ -3,9 +3,9 @@ import EventLoop
 import PostgreSQL
 import Registrations
 
-/// The statements of a ``RegistrationPage``. Each one is its own transaction and reads a bounded number of rows, so
-/// that a page does not delay other work of the writer. A page of an app with few rows therefore covers only a part of
-/// the table, and may be empty.
+/// The statements of a ``RegistrationPage``. Each one is its own transaction and reads a bounded number of rows. This
+/// bound keeps a page from delaying other work of the writer. A page of an app with few rows therefore covers only a
+/// part of the table, and may be empty.
 final class PostgresPage {
     /// Maximum number of rows that a statement reads while it searches for rows of an app.
     static let scanRowsMax = 10_000

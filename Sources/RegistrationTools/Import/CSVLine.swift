@@ -38,8 +38,8 @@ enum CSVLine {
         }
     }
 
-    /// Returns the content of a quoted field, and moves `place` from its opening quote to the next comma
-    /// or the end of the line.
+    /// Returns the content of a quoted field. Moves `place` from the opening quote to the next comma or the end of the
+    /// line.
     private static func quotedField(of line: [UInt8], at place: inout Int) throws(Mistake) -> [UInt8] {
         var field: [UInt8] = []
         place += 1

@@ -14,8 +14,8 @@ package final class RegistrationImport {
         case complete
         /// A stop because the closure `isStopped` returned true.
         case stopped
-        /// A file that is unreadable or has an invalid header, a checkpoint or rejects that cannot be read or written,
-        /// or an import that cannot resume.
+        /// A file that is unreadable or has an invalid header, or an import that cannot resume. Also a checkpoint or
+        /// rejects that cannot be read or written.
         case failed(ImportError)
         case storeFailed(StoreFault)
     }

@@ -4,7 +4,7 @@ public enum RegistrationLimits {
     public static let userBytesMax = 256
     /// Maximum length of a scope or a device ID in bytes of UTF-8.
     public static let nameBytesMax = 128
-    /// The valid times of commands in UNIX milliseconds. A time in seconds is below the range, one in microseconds above
-    /// it.
+    /// The valid times of commands in UNIX milliseconds. A time in seconds is below the range, one in microseconds
+    /// above it.
     public static let times: ClosedRange<Int64> = 1_000_000_000_000...9_999_999_999_999
 }

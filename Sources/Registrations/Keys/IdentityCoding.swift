@@ -4,8 +4,8 @@
 enum IdentityCoding {
     private static let version: UInt8 = 1
 
-    /// Returns nil if the token is not an even number of lower-case hexadecimal digits, or if a part is empty or longer
-    /// than 65,535 bytes.
+    /// Returns nil if the token is not an even number of lower-case hexadecimal digits. Also returns nil if a part is
+    /// empty or longer than 65,535 bytes.
     static func bytes(of identity: RegistrationIdentity) -> [UInt8]? {
         guard let token = tokenBytes(identity.token), !identity.user.isEmpty, identity.deviceID != "",
             identity.scope != ""

@@ -6,7 +6,7 @@ extension RegistrationKeys {
         /// Adds a random data key, which only decrypts. Its id is one above the highest that the file has
         /// ever had.
         case add
-        /// Makes a data key the one that encrypts.
+        /// Activates a data key, which then encrypts.
         case activate(Int)
         /// Removes a data key that only decrypts.
         case remove(Int)

@@ -54,8 +54,8 @@ public final class RowCipher {
 
     /// Encrypts an identity with the active data key.
     ///
-    /// - Throws: `invalidArgument` if the token is not an even number of lower-case hexadecimal digits, or a part of
-    ///   the identity is empty or longer than 65,535 bytes; `failed` if OpenSSL fails.
+    /// - Throws: `invalidArgument` if the token is not an even number of lower-case hexadecimal digits. Also
+    ///   `invalidArgument` if a part of the identity is empty or longer than 65,535 bytes. `failed` if OpenSSL fails.
     public func seal(
         _ identity: RegistrationIdentity, of key: Registration.Key, userKey: UUIDValue
     ) throws(CryptoError) -> Sealed {

@@ -53,7 +53,7 @@ struct RegisterTransition {
     }
 
     /// The precedence of registrations that have the same slot and the same time. Among those of one user, the
-    /// registration that expires first wins, because an end also wins over a registration with the same time.
+    /// registration that expires first wins. Likewise, an end wins over a registration with the same time.
     private struct Rank: Comparable {
         let user: UUIDValue
         let expiresAt: Int64

@@ -14,8 +14,8 @@
 ///
 /// - A token changes its installation. The row of the token then no longer shows that the token was newer than another
 ///   token of the first installation.
-/// - Two users register a token with the same time, and one of the two registrations ends by a mark, by expiry, by a
-///   newer token, or by a shared registration of the same user. The tombstone has no user to compare, so the end wins.
+/// - Two users register a token with the same time, and one of the two registrations ends. The cause is a mark, expiry,
+///   a newer token, or a shared registration of the same user. The tombstone has no user to compare, so the end wins.
 /// - A user has more registrations than `devicesPerUserMax`. An end does not restore evicted rows.
 /// - Refusals count only against a row that is live when they arrive.
 /// - An installation has more than `endsPerDeviceMax` tombstones. The oldest ones no longer show that their tokens were

@@ -9,8 +9,8 @@ public struct MissingDataKey: Error, Sendable, Hashable {
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The cause of a fault. Raw values appear in the codes of breakers, in metrics and in logs.
     public enum Code: String, CaseIterable, Sendable, Hashable {
-        /// A store that cannot be reached, does not respond in time, is a standby, is locked, or reports an error of no
-        /// other code.
+        /// A store that cannot be reached, does not respond in time, is a standby, or is locked. Also a store that
+        /// reports an error of no other code.
         case unreachable
         /// A store that refuses the login or lacks disk, memory or connections, or a library or configuration that is
         /// not usable.

@@ -48,8 +48,8 @@ public final class MetricsRegistry: @unchecked Sendable {
         return histogram
     }
 
-    /// Replaces all gauges of this name with current values. If `name` ends in `_total`, the values belong to a
-    /// counter outside the registry, and each series keeps the largest value so far.
+    /// Replaces all gauges of this name with current values. If `name` ends in `_total`, the values belong to a counter
+    /// outside the registry. Each series then keeps the largest value so far.
     public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
         lock.withLock {
             guard name.hasSuffix("_total") else {

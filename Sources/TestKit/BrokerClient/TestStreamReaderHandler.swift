@@ -1,6 +1,7 @@
 public import AMQP
 
-/// A handler that forwards the messages and events of a stream reader to closures, which a test may replace at any time.
+/// A handler that forwards the messages and events of a stream reader to closures, which a test may replace at any
+/// time.
 public final class TestStreamReaderHandler: StreamReaderHandler {
     public var onPosition: () -> StreamPosition
     public var onAttached: () -> Void = {}

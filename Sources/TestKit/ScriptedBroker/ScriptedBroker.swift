@@ -28,7 +28,7 @@ public struct ScriptedBrokerBehavior: Sendable {
     public var consumeRefusals: [String: (code: UInt16, text: String)] = [:]
     /// The time that a message takes from its queue to a consumer's channel.
     ///
-    /// If the consumer is canceled during this time, the message returns to its queue and counts as a failed delivery,
+    /// If the consumer is canceled during this time, the message returns to its queue. The delivery counts as failed,
     /// as in RabbitMQ's quorum queues.
     public var deliveryDelay = Duration.zero
     public var heartbeatSeconds: UInt16 = 60

@@ -163,8 +163,8 @@ final class ScriptedChannel {
         }
     }
 
-    /// Returns a queue. Closes the channel and returns nil if the queue does not exist, or if another connection uses it
-    /// exclusively.
+    /// Returns a queue. Closes the channel and returns nil if the queue does not exist, or if another connection uses
+    /// it exclusively.
     func usableQueue(_ name: String) -> ScriptedQueue? {
         guard let queue = broker.queue(name) else {
             notFound("queue", name)

@@ -54,8 +54,8 @@ public struct ScriptedMessage: Sendable {
         return values.compactMap { if case .table(let table) = $0 { table } else { nil } }
     }
 
-    /// Records a death in `x-death` as RabbitMQ 3.10 does, newest first, and sets the exchange and the routing
-    /// key of the dead letter. Removes the expiration, and resets the delivery count.
+    /// Records a death in `x-death` as RabbitMQ 3.10 does, newest first. Sets the exchange and the routing key of the
+    /// dead letter. Removes the expiration, and resets the delivery count.
     mutating func die(
         of reason: String, in queue: String, unixSeconds: Int64, exchange: String, routingKey: String
     ) {

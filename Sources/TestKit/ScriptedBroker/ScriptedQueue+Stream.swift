@@ -2,8 +2,8 @@ import AMQP
 
 /// A queue of the type `stream`: messages stay in the queue, and each consumer has its own position.
 extension ScriptedQueue {
-    /// Returns the position of a new consumer; nil if the argument `x-stream-offset` is invalid. Like RabbitMQ, keeps an
-    /// offset that the stream has not reached.
+    /// Returns the position of a new consumer; nil if the argument `x-stream-offset` is invalid. Like RabbitMQ, keeps
+    /// an offset that the stream has not reached.
     func position(_ argument: FieldValue?) -> Int? {
         switch argument {
         case nil, "next": items.count

@@ -5,8 +5,7 @@ import EventLoop
 import RegistrationStores
 import Telemetry
 
-/// The lanes of one generation, from their start to their end. A generation is one attempt to put a configuration
-/// version in force.
+/// The lanes of one generation, from their start to their end. A generation is one rollout of a configuration version.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneGroup: @unchecked Sendable {

@@ -19,7 +19,7 @@ struct PayloadSchemaReloader: Sendable {
         for file in files.files { warn(file) }
     }
 
-    /// Reloads the schemas whose files have changed. Returns whether `current` has changed.
+    /// Reloads the schemas whose files have changed. Returns whether a reload succeeded.
     mutating func check() -> Bool {
         var hasChanged = false
         // Check each file separately, so that a file that is still being written does not delay the others.

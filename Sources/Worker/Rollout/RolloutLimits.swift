@@ -19,7 +19,7 @@ enum RolloutLimits {
     /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane keeps the
     /// outcome in memory and publishes it later, because a results queue can stay full for hours.
     static let finishSecondsMax = 6 * 3600
-    /// Maximum time after the drain deadline in which the broker applies the last settlements and each lane closes its
-    /// two connections to the broker.
+    /// Maximum time between the drain deadline and the exit of the worker. In this time, the broker applies the last
+    /// settlements, and each lane closes its two connections to the broker.
     static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1
 }

@@ -1,4 +1,4 @@
-/// The result of a worker run. The raw value is the exit status of the process.
+/// The exit of a worker. The raw value is the exit status of the process.
 package enum WorkerExit: Int32, Sendable {
     /// An exit with every delivery settled.
     case success = 0

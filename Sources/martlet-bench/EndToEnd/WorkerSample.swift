@@ -16,7 +16,7 @@ struct WorkerSample {
     private var resultsPerRequest: Int { devices == 1 ? 1 : devices + 1 }
 
     /// The results between which the workers are measured. The requests to the devices of users follow all other
-    /// requests in the queue, so only a whole run has both parts of the work.
+    /// requests in the queue. Only a whole run therefore has both parts of the work.
     private var measured: Range<Int> {
         devices == 1 ? options.warmUp..<options.warmUp + options.messages : 0..<total * resultsPerRequest
     }

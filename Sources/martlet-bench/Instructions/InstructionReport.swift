@@ -2,8 +2,8 @@ import TestKit
 
 /// A count of instructions and the count that limits it.
 struct InstructionReport {
-    /// The minimum number of instructions per request, now or in the reference, for a module to have its own line in
-    /// the table.
+    /// The minimum number of instructions per request for a module's own line in the table. The larger one of the
+    /// current and the reference number counts.
     private static let shownMin = 100
 
     let options: InstructionOptions

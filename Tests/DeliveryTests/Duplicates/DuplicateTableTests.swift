@@ -36,8 +36,8 @@ import Testing
             case (.some(.some), _):
                 break
             }
-            // A settled entry that began again or was forgotten leaves its place empty, so the table may remember
-            // slightly fewer entries than fit.
+            // A settled entry that began again or was forgotten leaves its place empty. The table may therefore
+            // remember slightly fewer entries than fit.
             for key in keys {
                 switch table.find(key) {
                 case .nothing:

@@ -56,7 +56,7 @@ extension SimulationOracle {
         /// Returns whether a request can reach the longest round of holds early.
         ///
         /// The rounds of a held request become shorter before its expiration. If a worker's clock is then set back, the
-        /// request has time for the longest round, although ten rounds have taken less than `long`.
+        /// request has time for the longest round. Ten rounds may then have taken less than `long`.
         private func canSkipToTheLongestRound(_ message: SimulatedMessage, by completion: MonotonicTime) -> Bool {
             message.kind == .perishable && report.disturbances.contains { $0.isOfClocks && $0.begins <= completion }
         }

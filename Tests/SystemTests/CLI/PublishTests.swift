@@ -44,8 +44,8 @@ extension SystemTests {
             #expect(renewed.exit.status == .exited(0))
             #expect(!renewed.output.joined().contains(samples[0].id) && !renewed.output.joined().contains("duplicate"))
             #expect(renewed.output.count { $0.contains("accepted") } == 2)
-            // The result is matched by the ID that the worker derives from the message ID, or by the body's ID in lower
-            // case.
+            // The command matches the result by the ID that the worker derives from the message ID. If the body has an
+            // ID, the command uses this ID in lower case.
             let own = String(decoding: samples[0].body, as: UTF8.self)
             let withoutID = own.replacing("\"id\":\"\(samples[0].id)\",", with: "")
             let named = try await publish("--message-id", "order-7", bodies: [Array(withoutID.utf8)])

@@ -30,7 +30,7 @@ struct BadMessage {
 
     static let bodyBytesMax = 1 << 20
 
-    /// Returns `count` messages that cycle through all kinds and the examples, then the large messages, and then
+    /// Returns `count` messages that cycle through all kinds and the examples. The large messages follow, and then the
     /// messages whose headers are nested to the limit.
     ///
     /// The same seed produces the same messages.

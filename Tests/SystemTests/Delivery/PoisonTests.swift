@@ -44,8 +44,8 @@ extension SystemTests {
             #expect(results[poison].map(\.error) == ["quarantine.redelivered"])
             let unexpected = results.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }
             #expect(unexpected.map(\.id) == [])
-            // A request that had a result but was unacknowledged when its worker died is reported again, at most once
-            // for each killed worker.
+            // A request may have a result but be unacknowledged when its worker dies. The request is then reported
+            // again, at most once for each killed worker.
             let repeated = samples.filter { results[$0].count > 1 + Self.deaths }
             #expect(repeated.map(\.id) == [])
             let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 1)

@@ -36,9 +36,8 @@ struct PageCommand {
         return blocks
     }
 
-    /// Runs the command in a folder with the configuration `martlet.yaml`, and returns the lines of both output
-    /// streams as a terminal shows them. Omits the lines about a slow broker. Throws unless the command exits with
-    /// `status`.
+    /// Runs the command in a folder with the configuration `martlet.yaml`. Returns the lines of both output streams as
+    /// a terminal shows them. Omits the lines about a slow broker. Throws unless the command exits with `status`.
     func run(in directory: TemporaryDirectory, status: Int32 = 0) async throws -> [String] {
         let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
         let command = text.replacing(/\/etc\/martlet\/\w+\.yaml/, with: "martlet.yaml")

@@ -19,8 +19,8 @@ extension ToolTests {
         /// 2,000 connections in the handshake use 150 KB each for the state of TLS and HTTP/2.
         private static let residentMebibytesMax = 400
 
-        /// Compares the simulator's CPU time instead of the throughput, because the hostile clients and the load
-        /// generator share the processors with the simulator.
+        /// Compares the simulator's CPU time instead of the throughput. The hostile clients and the load generator
+        /// share the processors with the simulator.
         @Test func aGoodClientIsServedAtLimitedCost() async throws {
             let directory = try TemporaryDirectory("hostile")
             let simulator = try await SimulatorProcess(in: directory, options: ["--gate", "off"])

@@ -52,7 +52,7 @@ extension ChangingWorkerTests {
             await fixture.testClient.close()
         }
 
-        /// The number of requests in flight when the drain began, and the requests with a result or in a wait queue
+        /// The number of requests in flight when the drain began. Also the requests with a result or in a wait queue
         /// after the worker has exited.
         private struct DrainSummary {
             var inFlight = 0

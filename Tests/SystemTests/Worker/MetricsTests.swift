@@ -129,7 +129,7 @@ extension OperatorHarness {
     ]
 
     /// Checks that promtool accepts the worker's metrics. Checks that the documentation page has each metric of the
-    /// worker, and that the worker has each metric of the page except `rare`.
+    /// worker. Checks that the worker has each metric of the page except `rare`.
     fileprivate func expectDocumentedMetrics() async throws {
         // Queue metrics appear after the first query of the broker.
         var text = try await request("/metrics").1

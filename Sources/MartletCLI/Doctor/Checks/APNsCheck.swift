@@ -46,8 +46,8 @@ extension DoctorCheck {
 }
 
 extension WorkerConfiguration {
-    /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
-    /// push that uses the credential. A key is tested only with the first kind of push. If a certificate covers this
+    /// Returns the apps that use the credential and whose default environment is `environment`. Each app has one kind
+    /// of push that uses the credential. A key is tested only with the first kind of push. If a certificate covers this
     /// kind, the app is omitted, because the app may never send other kinds.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool

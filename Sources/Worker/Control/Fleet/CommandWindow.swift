@@ -49,7 +49,7 @@ struct CommandWindow: Sendable {
     private var ids: [UUIDValue] = []
     private var oldestID = 0
     private var knownIDs: Set<UUIDValue> = []
-    /// The times of the last ``commandsPerSecondMax`` commands, oldest first.
+    /// The times of the admitted commands of the last second, oldest first. At most ``commandsPerSecondMax`` times.
     private var runAt: [MonotonicTime] = []
 
     /// - Parameter worker: the name of this worker.

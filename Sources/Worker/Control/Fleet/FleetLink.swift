@@ -58,7 +58,8 @@ final class FleetLink: @unchecked Sendable {
         self.commands.start(forwarders[1])
     }
 
-    /// Passes the events of a reader to its handler, until the link closes. The handler may then belong to another link.
+    /// Passes the events of a reader to its handler, until the link closes. The handler may then belong to another
+    /// link.
     private final class Forwarder: StreamReaderHandler {
         var handler: StreamReaderHandler?
 

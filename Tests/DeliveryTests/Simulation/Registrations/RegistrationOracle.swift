@@ -5,8 +5,8 @@ import TestKit
 
 /// A check of the registrations and the requests to users of a run.
 struct RegistrationOracle {
-    /// The time after which a device that has ended may no longer receive a push. A child that is delivered in time
-    /// may then wait for a connection, for its permit or for the answer of the store.
+    /// The time after which a device that has ended may no longer receive a push. A child that is delivered in time may
+    /// then wait for a connection, its permit or the store's answer.
     private static let endedMax = Duration.seconds(60 + 70)
     /// The time after the last disturbance or publish of a request within which the request has all of its results.
     private static let completionMax = Duration.seconds(1560)
