@@ -135,13 +135,13 @@ import Testing
         ("status --live --json", "options --json and --live are mutually exclusive"),
         ("status --fleet --watch", "options --fleet and --watch are mutually exclusive"),
         ("status --prefix p", "option --prefix requires --fleet"),
-        ("pause --fleet", "pause --fleet requires --reason"),
+        ("pause --fleet", "option --fleet requires --reason"),
         ("pause --fleet --reason r --socket s", "options --fleet and --socket are mutually exclusive"),
         ("pause --until 2h", "option --until requires --fleet"),
         ("resume --config c", "option --config requires --fleet"),
         (
             "pause --fleet --reason r --until 31d",
-            "--until requires a duration of 1s to 30d, such as 30m, 2h or 7d"
+            "option --until: expected a duration from 1s to 30d, such as 30m, 2h or 7d, got '31d'"
         ),
         ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
         ("topology delete", "unknown command 'topology delete'; 'topology' requires one of: apply, check, print"),

@@ -106,7 +106,7 @@ extension StoreChange {
     }
 
     private static let malformed = CommandViolation(
-        .schema, "change", "The body is no change of a registration store.")
+        .schema, "change", "The body is not a change of a registration store.")
 }
 
 extension StoreChangeResponse {

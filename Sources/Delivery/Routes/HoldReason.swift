@@ -23,8 +23,8 @@ public struct HoldReason: Sendable, Hashable {
 
     static let fanout = HoldReason(
         "fanout",
-        "The request queue accepts no requests to the devices: it is full, or no binding leads to it. Consume from it, "
-            + "raise its limit, or run: martlet topology apply")
+        "The request queue accepts no requests to the devices: the queue is full, or no binding leads to it. Consume "
+            + "from the queue, raise its limit, or run: martlet topology apply")
 
     init(_ code: String, _ sentence: String) {
         self.code = code

@@ -96,7 +96,7 @@ extension FleetPauseChange {
         if parsed.has("socket") { throw UsageError("options --fleet and --socket are mutually exclusive") }
         guard isPaused else { return }
         guard let why = parsed.options["reason"], !why.isEmpty else {
-            throw UsageError("pause --fleet requires --reason")
+            throw UsageError("option --fleet requires --reason")
         }
         self.why = why
         seconds = try parsed.options["until"].map(Self.seconds)
@@ -108,7 +108,10 @@ extension FleetPauseChange {
         let limit = Int(FleetLimits.pauseMillisecondsMax / 1000)
         guard let factor = text.last.flatMap({ factors[$0] }), let number = Int(text.dropLast()),
             1...limit / factor ~= number
-        else { throw UsageError("--until requires a duration of 1s to \(limit / 86_400)d, such as 30m, 2h or 7d") }
+        else {
+            throw UsageError(
+                "option --until: expected a duration from 1s to \(limit / 86_400)d, such as 30m, 2h or 7d, got '\(text)'")
+        }
         return number * factor
     }
 }

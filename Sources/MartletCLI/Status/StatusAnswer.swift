@@ -10,7 +10,7 @@ struct StatusAnswer: Sendable {
 
     init(_ answer: HTTPResponse) throws(StatusError) {
         guard answer.isSuccess, let document = try? JSONDocument(answer.body), document.root["worker"] != nil else {
-            throw StatusError(message: "the server is not a worker's admin endpoint (status \(answer.status))")
+            throw StatusError(message: "the answer (status \(answer.status)) is not from a worker's admin endpoint")
         }
         do throws(InputError) {
             status = try WorkerStatus.codec.read(document.root)

@@ -70,7 +70,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
             }
         guard Terminal.output.write(text) else { return .failed }
         if printed.user == nil, options.format.namesUsers {
-            Terminal.error.line("martlet: cannot read amqp.username on this machine, using \(user) instead")
+            Terminal.error.line("martlet: amqp.username is not available on this machine, using \(user) instead")
         }
         if options.version == nil, options.format != .table {
             Terminal.error.line(

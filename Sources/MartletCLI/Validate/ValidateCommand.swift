@@ -1,6 +1,7 @@
 import CommandKit
 import Configuration
 import Delivery
+import Glibc
 import JSON
 import JSONSchema
 import Text
@@ -62,7 +63,7 @@ struct ValidateCommand: ConfiguredCommand {
                 case .input(let error):
                     Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 case .output:
-                    Terminal.error.line("martlet: cannot write to standard output")
+                    Terminal.error.line("martlet: cannot write to standard output: \(String(cString: strerror(errno)))")
                     return code
                 }
             }

@@ -113,7 +113,7 @@ final class WatchSession {
     private func announce() {
         Terminal.error.line("martlet: listening at \(connector.place)")
         if let path = options.readyFile, !FileWriter.create(path) {
-            Terminal.error.line("martlet: cannot create \(path)".printable)
+            Terminal.error.line("martlet: cannot create \(path): \(String(cString: strerror(errno)))".printable)
             finish(.failed)
         }
         if !options.isJSON { output.line(table.header) }

@@ -134,7 +134,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
         case .appLimited: "app limits reached, remaining requests delayed"
         case .appUnlimited: "app within its limits again"
         case .quarantineEntered: "request redelivered repeatedly, moved to quarantine"
-        case .quarantineEnded: "request not settled in quarantine, dead-lettered"
+        case .quarantineEnded: "request redelivered repeatedly in quarantine, dead-lettered"
         case .pushesRefused: "pushes refused by APNs"
         case .tokenMissing: "provider token unavailable"
         case .certificateValid: "certificate valid"

@@ -51,7 +51,7 @@ public actor PrivateBroker {
         guard let url = ready["url"], let port = url.split(separator: ":").last.flatMap({ UInt16($0.dropLast()) }),
             let distributionPort = ready["distribution_port"].flatMap({ UInt16($0) }),
             let pid = ready["pid"].flatMap({ pid_t($0) }), let directory = ready["dir"]
-        else { throw ProcessError("deploy/broker/start printed \(ready)") }
+        else { throw ProcessError("unexpected output of deploy/broker/start: \(ready)") }
         self.url = url
         self.port = port
         self.distributionPort = distributionPort
