@@ -38,7 +38,7 @@ package struct PauseReport: Sendable, Hashable {
     package var target = "-"
     package var note = PauseNote()
     package var seconds = 0
-    /// Whether the whole fleet is paused, instead of this worker.
+    /// Whether the pause belongs to the fleet instead of this worker.
     package var isOfFleet = false
 
     package init(target: String = "-", note: PauseNote = PauseNote(), seconds: Int = 0, isOfFleet: Bool = false) {

@@ -58,7 +58,8 @@ extension WorkerStatus {
     package struct Phase: RawRepresentable, Sendable, Hashable {
         package let rawValue: String
 
-        /// The phase until the broker has all exchanges and queues that the worker needs.
+        /// The phase until the worker has read the pauses of the fleet, and the broker has all exchanges and queues
+        /// that the worker needs.
         package static let starting = Self(rawValue: "starting")
         package static let running = Self(rawValue: "running")
         package static let draining = Self(rawValue: "draining")
@@ -119,7 +120,7 @@ extension WorkerStatus {
     package struct Fleet: Sendable, Hashable {
         /// The revision of the pauses that are in force; nil if the worker has read none.
         package var pausesRevision: Int?
-        /// The reason why the pauses may be incomplete; nil if the worker reads them.
+        /// The reason why the pauses may be incomplete. nil if the worker has applied a record and reads the stream.
         package var reason: String?
 
         package init(pausesRevision: Int? = nil, reason: String? = nil) {

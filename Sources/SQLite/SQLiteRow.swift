@@ -18,7 +18,7 @@ public struct SQLiteRow: ~Copyable {
         return martlet_sqlite_column_int64(statement, Int32(column))
     }
 
-    /// Returns nil for NULL.
+    /// Returns the integer in a column; nil for NULL.
     ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds neither an integer nor NULL.
     public func int64OrNil(_ column: Int) throws(SQLiteError) -> Int64? { isNull(column) ? nil : try int64(column) }
@@ -31,7 +31,7 @@ public struct SQLiteRow: ~Copyable {
         return martlet_sqlite_column_double(statement, Int32(column))
     }
 
-    /// Returns nil for NULL.
+    /// Returns the floating-point number in a column; nil for NULL.
     ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds neither a floating-point number nor NULL.
     public func doubleOrNil(_ column: Int) throws(SQLiteError) -> Double? { isNull(column) ? nil : try double(column) }
@@ -52,7 +52,7 @@ public struct SQLiteRow: ~Copyable {
         return text
     }
 
-    /// Returns nil for NULL.
+    /// Returns the text in a column; nil for NULL.
     ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds neither UTF-8 text nor NULL, or of code `memory`
     ///   if memory is exhausted.

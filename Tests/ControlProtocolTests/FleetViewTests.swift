@@ -3,7 +3,7 @@ import Testing
 
 @testable import ControlProtocol
 
-/// What a reader knows of a fleet from its reports.
+/// The knowledge of a reader about a fleet, from the reports of its workers.
 @Suite struct FleetViewTests {
     private var view = FleetView()
 

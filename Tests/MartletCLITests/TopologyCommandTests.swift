@@ -93,7 +93,8 @@ import Testing
         for format in ["rabbitmqctl", "kubernetes"] {
             let printed = try await print(format)
             #expect(printed.exit.status == .exited(0), "\(format)")
-            #expect(printed.errors == ["martlet: amqp.username is not available on this machine, using martlet instead"])
+            #expect(
+                printed.errors == ["martlet: amqp.username is not available on this machine, using martlet instead"])
         }
         try directory.write("user", "shop-worker\n")
         let script = try await print("rabbitmqctl")

@@ -1,7 +1,7 @@
 /// A pure state machine that decides when a stream reader consumes on its current channel, and which deliveries the
 /// reader acknowledges.
 ///
-/// The reader receives its deliveries in order and settles none of them late. One acknowledgment thus covers all
+/// The reader receives its deliveries in order and acknowledges them in this order. One acknowledgment thus covers all
 /// messages that the handler has received, and two delivery tags describe every unacknowledged delivery.
 struct StreamSubscription {
     /// The state of the consumer. Each case lists its possible next states after "To:". In addition, the loss of the

@@ -82,7 +82,7 @@ final class PauseRecords {
     }
 
     /// Waits for a record of this program. Returns the record before it in the stream; nil if the record has not
-    /// arrived in time.
+    /// arrived in time, or if the reader has no earlier record.
     ///
     /// - Throws: the refusal or the loss of the connection.
     func record(before record: PauseRecord, milliseconds: Int) async throws(AMQPError) -> PauseRecord? {

@@ -45,7 +45,7 @@ public struct TopologyAdvice: Sendable {
             + "then restore the other bindings of the exchange and start the publishers"
     }
 
-    /// Returns the command that sets the bounds of a result queue. Only an operator runs the command, because other
+    /// Returns the remedy for a result queue that lacks a bound. Only an operator runs its command, because other
     /// bounds may be intended.
     public func bound(queue: String, _ results: ResultsRetention) -> String {
         let definition = #"{"message-ttl":\#(results.ageSecondsMax * 1000),"max-length":\#(results.lengthMax)}"#

@@ -21,7 +21,7 @@ package struct FleetReply: Sendable, Hashable {
     package var sentence: String?
     /// The full status.
     package var status: WorkerStatus?
-    /// What the status omits because the reply would be too large.
+    /// The elements that the status omits because the reply would be too large.
     package private(set) var dropped: [DroppedElements] = []
 
     package init(

@@ -21,7 +21,7 @@ package struct FleetReport: Sendable, Hashable {
     package private(set) var consumedQueues: [ConsumedQueue] = []
     /// The status without lanes.
     package private(set) var status: WorkerStatus
-    /// What the report omits because it would be too large.
+    /// The elements that the report omits because the report would be too large.
     package private(set) var dropped: [DroppedElements] = []
 
     /// A queue from which the worker consumes.

@@ -2,7 +2,7 @@ import Crypto
 package import EventLoop
 import JSON
 
-/// What a console or command knows of the workers of a fleet. It performs no I/O.
+/// The workers of a fleet that a console or command knows. The view performs no I/O.
 ///
 /// The view identifies a worker by the boot ID of its process. Reports may be forged, so their number and their memory
 /// are limited. If the view is full, workers that do not report make room; without such a worker, a new worker is
@@ -52,7 +52,7 @@ package struct FleetView: Sendable {
         case outdated
         /// A report that exceeds a limit of the view.
         case full
-        /// No valid report; with the reason.
+        /// An invalid report, with the reason.
         case malformed(String)
     }
 

@@ -10,7 +10,8 @@ extension WorkerStatus {
         .list("limited_apps", \.limitedApps),
     ]
 
-    /// The lists that a report shortens last, in this order: the reasons why the worker holds requests or is not ready.
+    /// The lists that a report shortens last, in this order. The last lists have the reasons why the worker holds
+    /// requests or is not ready.
     static let stateLists: [DroppableList<WorkerStatus>] = [
         .optional("registrations", \.registrations),
         .optional("channel_commands", \.channelCommands),

@@ -16,7 +16,7 @@ struct FleetPauseChange: Equatable, Sendable {
     var scope = PauseScope.everything
     /// The reason for a pause.
     var why = ""
-    /// The duration of a pause; nil until `martlet resume --fleet`.
+    /// The duration of a pause; nil for a pause that lasts until `martlet resume --fleet`.
     var seconds: Int?
     var saysYes = false
 
@@ -110,7 +110,8 @@ extension FleetPauseChange {
             1...limit / factor ~= number
         else {
             throw UsageError(
-                "option --until: expected a duration from 1s to \(limit / 86_400)d, such as 30m, 2h or 7d, got '\(text)'")
+                "option --until: expected a duration from 1s to \(limit / 86_400)d, such as 30m, 2h or 7d, "
+                    + "got '\(text)'")
         }
         return number * factor
     }

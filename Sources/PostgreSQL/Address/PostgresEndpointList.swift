@@ -1,4 +1,4 @@
-/// The servers of one database, and how to connect to them.
+/// The servers of one database, and the settings of connections to them.
 public struct PostgresEndpointList: Sendable, Hashable {
     /// The transport security of connections. Weaker values of `sslmode` are not supported, since they do not verify
     /// the server's identity.

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A `postgresql:` URL in the format of libpq, limited to what a worker needs:
+/// A `postgresql:` URL in the format of libpq, limited to the parts that a worker needs:
 ///
 ///     postgresql://martlet@db1.example.com,db2.example.com:5433/push?sslrootcert=/etc/martlet/db-ca.pem
 ///     postgresql://martlet@/push?host=/run/postgresql

@@ -1,6 +1,6 @@
 /// A statement that each session prepares.
 public struct PreparedStatement: Sendable {
-    /// How the rows of a result reach their receiver.
+    /// The way in which the rows of a result reach their receiver.
     public enum Delivery: Sendable {
         /// All rows in one call. libpq holds the whole result in memory.
         case whole

@@ -37,7 +37,7 @@ extension SQLiteRow {
         }
     }
 
-    /// Returns nil for NULL.
+    /// Returns the key in a column; nil for NULL.
     ///
     /// - Throws: ``SQLiteError`` of code `value` if the column is neither NULL nor a blob of 16 bytes.
     func keyOrNil(_ column: Int) throws(SQLiteError) -> UUIDValue? { isNull(column) ? nil : try key(column) }
@@ -47,7 +47,7 @@ extension SQLiteRow {
     /// - Throws: ``SQLiteError`` of code `value` if the column is not an integer.
     func int(_ column: Int) throws(SQLiteError) -> Int { Int(try int64(column)) }
 
-    /// Returns nil for NULL.
+    /// Returns the integer in a column; nil for NULL.
     ///
     /// - Throws: ``SQLiteError`` of code `value` if the column is neither NULL nor an integer.
     func intOrNil(_ column: Int) throws(SQLiteError) -> Int? { isNull(column) ? nil : try int(column) }

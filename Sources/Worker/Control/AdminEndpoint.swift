@@ -56,7 +56,7 @@ final class AdminEndpoint {
 
     /// Returns the error with the name of the setting that an operator can change.
     private static func naming(_ setting: String, _ error: TransportError) -> TransportError {
-        TransportError(error.code, "\(setting): \(error.message)", underlying: error.underlying)
+        TransportError(error.code, "cannot use \(setting): \(error.message)", underlying: error.underlying)
     }
 
     private static let addressAdvice =

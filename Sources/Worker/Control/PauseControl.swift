@@ -5,7 +5,7 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// The pauses that operators of this worker have requested. Applies each pause to the lanes. Runs on the control loop.
+/// The pauses of this worker's operators and of the fleet. Applies each pause to the lanes. Runs on the control loop.
 final class PauseControl {
     private let groups: LaneGroups
     private let loop: EventLoop

@@ -4,8 +4,8 @@ import EventLoop
 
 /// The decision which commands of the stream a worker runs. It performs no I/O.
 ///
-/// A worker runs each command at most once, and never late: after a short absence, it reads the commands that it has
-/// missed; after a longer absence, it ignores them. The clocks of workers and operators are not compared.
+/// A worker runs each command at most once, and never late. After a short absence, it reads the commands that it has
+/// missed. After a longer absence, it ignores them. The clocks of workers and operators are not compared.
 struct CommandWindow: Sendable {
     /// Maximum number of remembered ids.
     static let idsMax = 1000
@@ -43,7 +43,8 @@ struct CommandWindow: Sendable {
 
     private let worker: String
     private var connection = Connection.new
-    /// The offset of the last record that the worker has read; nil if it has read none since it started at `next`.
+    /// The offset of the last record that the worker has read. nil if the worker has read no record since it started at
+    /// `next`, or since the stream was deleted.
     private var lastOffset: Int64?
     /// The last ids, as a ring.
     private var ids: [UUIDValue] = []

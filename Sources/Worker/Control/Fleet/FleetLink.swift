@@ -7,7 +7,7 @@ import EventLoop
 /// The connections of a worker to the streams and the exchange of fleet control at one broker. They reconnect until
 /// `close`.
 ///
-/// Streams are read on a connection of their own: while the broker is short of memory or disk space, it reads nothing
+/// Streams are read on a connection of their own. While the broker is short of memory or disk space, it reads nothing
 /// from a connection that publishes.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.

@@ -9,8 +9,8 @@ import Telemetry
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 class FleetPausesHandler: @unchecked Sendable {
-    /// Handles the permission to consume requests. Called once: after the first record was applied, or at the deadline
-    /// of the wait for it.
+    /// Handles the permission to consume requests. Called once after each `start`: when the first record was applied,
+    /// or at the deadline of the wait for it.
     func mayConsume() {}
 
     /// Handles a change of the revision or of the pauses.

@@ -6,7 +6,7 @@ import EventLoop
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class FleetReports: @unchecked Sendable {
-    /// The parts of a status whose changes are reported immediately.
+    /// The parts of a status whose changes cause an additional report.
     private struct Digest: Equatable {
         let phase: WorkerStatus.Phase
         let isReady: Bool

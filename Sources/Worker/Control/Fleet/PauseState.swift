@@ -143,7 +143,8 @@ extension PauseState {
         if case .waiting = state { false } else { true }
     }
 
-    /// The reason why the pauses of the fleet may be incomplete; nil if the worker reads the stream.
+    /// The reason why the pauses of the fleet may be incomplete. nil if the worker has applied a record and reads the
+    /// stream.
     var problem: String? {
         let cause = detachedReason ?? "the stream contains no record; run: martlet topology apply"
         switch state {

@@ -23,7 +23,7 @@ struct ReportSchedule: Sendable {
 
     enum Event: Sendable {
         case started
-        /// A change of a breaker, a pause, the phase or the readiness.
+        /// A change of a breaker, the pauses or their revision, the phase or the readiness.
         case changed
         /// A command `report`.
         case commanded(seconds: Int)
