@@ -58,8 +58,7 @@ extension WorkerStatus {
     package struct Phase: RawRepresentable, Sendable, Hashable {
         package let rawValue: String
 
-        /// The phase until the worker has read the pauses of the fleet, and the broker has all exchanges and queues
-        /// that the worker needs.
+        /// The phase in which the worker waits for the pauses of the fleet, or for exchanges and queues at the broker.
         package static let starting = Self(rawValue: "starting")
         package static let running = Self(rawValue: "running")
         package static let draining = Self(rawValue: "draining")

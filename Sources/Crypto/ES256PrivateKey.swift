@@ -9,8 +9,8 @@ public struct ES256PrivateKey: Sendable, Equatable {
     /// ends, Base64 around the whole text, and DER (`PEMText`).
     ///
     /// - Parameter source: the origin of the text, for error messages.
-    /// - Throws: `malformed` if the text contains no valid key or several different keys; `unsupported` if the key has
-    ///   another type or curve, has the SEC 1 format, or is encrypted; `failed` if OpenSSL fails. No error contains any
+    /// - Throws: `malformed` if the text contains no valid key or several different keys. `unsupported` if the key has
+    ///   another type or curve, has the SEC 1 format, or is encrypted. `failed` if OpenSSL fails. No error contains any
     ///   part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)

@@ -1,7 +1,8 @@
 internal import COpenSSL
 
-/// The PEM blocks of a text. Repairs the damage that environment variables, secret stores and YAML files do: lost
-/// line ends, line ends replaced by spaces or a literal `\n`, indentation, quotes, and Base64 around the whole text.
+/// The PEM blocks of a text. Repairs the damage that environment variables, secret stores and YAML files do. Examples
+/// are lost line ends, spaces or a literal `\n` in place of line ends, and indentation. Further examples are quotes,
+/// and Base64 around the whole text.
 ///
 /// DER becomes a block, too. A text with damage that cannot be repaired stays unchanged.
 struct PEMText {

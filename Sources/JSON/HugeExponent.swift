@@ -1,5 +1,5 @@
-/// The magnitude of an exponent of at least 2⁵⁸, as in `1e100000000000000000000`: the written digits, and a shift for
-/// the position of the decimal point. Borrows the number's bytes.
+/// The magnitude of an exponent of at least 2⁵⁸, as in `1e100000000000000000000`. Consists of the written digits, and a
+/// shift for the position of the decimal point. Borrows the number's bytes.
 struct HugeExponent {
     /// The written digits in ASCII, without leading zeros.
     private let digits: UnsafeRawBufferPointer

@@ -95,8 +95,8 @@ extension JSONSlip {
         }
     }
 
-    /// The first bytes of compressed data: RFC 1952, section 2.3.1; RFC 1950, section 2.2, at the usual levels; RFC
-    /// 8878, section 3.1.1.
+    /// The first bytes of compressed data: gzip (RFC 1952, section 2.3.1), zlib at the usual levels (RFC 1950, section
+    /// 2.2), and zstd (RFC 8878, section 3.1.1).
     private static let compressedBeginnings: [[UInt8]] = [
         [0x1F, 0x8B], [0x78, 0x01], [0x78, 0x9C], [0x78, 0xDA], [0x28, 0xB5, 0x2F, 0xFD],
     ]

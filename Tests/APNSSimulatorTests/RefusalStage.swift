@@ -6,8 +6,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A simulator whose state allows every detail of a refusal: two teams with their apps, keys of several kinds, and
-/// channels of two apps and both environments.
+/// A simulator whose state allows every detail of a refusal. It has two teams with their apps, keys of several kinds,
+/// and channels of two apps and both environments.
 struct RefusalStage {
     /// The IDs of channels, named after the properties of the channels.
     enum ChannelID {

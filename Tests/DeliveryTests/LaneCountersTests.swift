@@ -7,7 +7,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct LaneCountersTests {
-    // Dashboards and alerts use these names.
+    // The dashboard uses each of these names, and alerts use some of them.
     @Test func metricsKeepTheirNames() {
         let metrics = MetricsRegistry()
         _ = LaneCounters(metrics)

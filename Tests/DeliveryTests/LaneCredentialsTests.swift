@@ -6,8 +6,7 @@ import Testing
 
 /// Pushes with several keys, on virtual time.
 @Suite struct LaneCredentialsTests {
-    // Rows 83 and 86 of the conformance table: APNs binds a connection to the team and to the kind of key of the first
-    // push.
+    // Rows 83 and 86 of the conformance table. The first push binds a connection to its team and to its kind of key.
     @Test(arguments: [(2, RegisteredKey.Scope.team), (1, .topics([SimulatedApps.bundleID(1)], relatedKeyID: nil))])
     func noConnectionCarriesTwoKeys(teams: Int, scope: RegisteredKey.Scope) throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 2, keys: 2, teams: teams, apps: 2)

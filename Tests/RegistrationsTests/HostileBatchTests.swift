@@ -3,8 +3,8 @@ import Registrations
 import TestKit
 import Testing
 
-/// Commands that concern many rows: an installation with the same name on all phones, a token that many users share,
-/// and a user with many tokens.
+/// Commands that concern many rows. They have an installation name that all phones share, a token that many users
+/// share, or a user with many tokens.
 @Suite struct HostileBatchTests {
     enum Shape: CaseIterable, Sendable {
         case oneDevice

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The decisions of a pool: which connection sends a push, when to open or drain a connection, and which events to
-/// report about failed and lost connections.
+/// The decisions of a pool. They select the connection for a push, open and drain connections, and report failed and
+/// lost connections.
 ///
 /// The machine is pure. The pool passes the time and the events, and carries out the decisions. Each connection has a
 /// slot.

@@ -17,8 +17,8 @@ public final class SimulatorAdmin {
     ///
     /// - Parameters:
     ///   - hostNames: names that clients may use for this host besides `localhost` and the loopback addresses.
-    ///   - onDisplaced: called with the number of connections that the admin port closed to make room; immediately for
-    ///     the first connection, then at most once a minute.
+    ///   - onDisplaced: called with the number of connections that the admin port closed to make room. Called
+    ///     immediately for the first connection, then at most once a minute.
     /// - Throws: `TransportError` if the address is not available.
     public init(
         for server: SimulatorServer, on loop: EpollLoop, at endpoint: Endpoint, hostNames: [String] = [],

@@ -5,8 +5,8 @@ enum DescriptorLimit {
     /// Descriptors reserved for listeners, files and the event loop.
     private static let others = 64
 
-    /// Raises the soft limit to the hard limit, and returns the number of connections that the limit allows; `Int.max`
-    /// if the limit cannot be read.
+    /// Raises the soft limit to the hard limit. Returns the number of connections that the limit allows; `Int.max` if
+    /// the limit cannot be read.
     static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }

@@ -2,8 +2,8 @@ import HTTP2
 import JSON
 
 extension FaultAction {
-    /// The codec of an action: a word, or an object whose only member has the word as its name and the details as its
-    /// value.
+    /// The codec of an action: a word, or an object with one member. The word is the name of the member, and the
+    /// details are its value.
     static let codec = VariantCodec<FaultAction>(
         [
             .details("latency", LatencyDistribution.codec, make: { .latency($0) }) {

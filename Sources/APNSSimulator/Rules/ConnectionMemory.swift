@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The authentication state of one connection: its certificate, its binding, its limits on new provider tokens, and
-/// caches of verified provider tokens and allowed topics. The caches avoid repeating the checks for each push.
+/// The authentication state of one connection: its certificate, its binding and its limits on new provider tokens. Also
+/// contains caches of verified provider tokens and allowed topics. The caches avoid repeating the checks for each push.
 struct ConnectionMemory {
     /// Maximum number of cached provider tokens. A new token replaces the oldest.
     static let tokensMax = 8

@@ -6,8 +6,8 @@ enum HeaderForm {
     /// Maximum bytes of a topic or bundle ID.
     static let topicBytesMax = 255
 
-    /// Returns whether the bytes have the form of a bundle ID with or without a suffix: 1 to ``topicBytesMax`` letters,
-    /// digits, periods, hyphens and underscores.
+    /// Returns whether the bytes have the form of a bundle ID with or without a suffix. The form is 1 to
+    /// ``topicBytesMax`` letters, digits, periods, hyphens and underscores.
     static func isTopic(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= topicBytesMax
             && bytes.allSatisfy {

@@ -81,8 +81,8 @@ final class PauseRecords {
         return !hasMessages
     }
 
-    /// Waits for a record of this program. Returns the record before it in the stream; nil if the record has not
-    /// arrived in time, or if the reader has no earlier record.
+    /// Waits for a record of this program. Returns the record before it in the stream; nil if the record is late, or
+    /// the reader has no earlier record.
     ///
     /// - Throws: the refusal or the loss of the connection.
     func record(before record: PauseRecord, milliseconds: Int) async throws(AMQPError) -> PauseRecord? {

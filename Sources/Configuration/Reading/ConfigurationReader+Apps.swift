@@ -55,7 +55,8 @@ extension ConfigurationReader {
     }
 
     /// Reads the apps for a check of requests. Every app counts as served in every environment unless the `apns`
-    /// section shows what each credential serves. Therefore, no request is refused because this machine lacks a secret.
+    /// section shows the apps and environments that each credential serves. Therefore, no request is refused because
+    /// this machine lacks a secret.
     mutating func readCheckedApps(_ section: JSONValue, _ apns: JSONValue?) -> [AppDirectory.App] {
         guard !namesEveryCredential(apns) else { return readApps(section, apns, []).map { AppDirectory.App($0) } }
         let everywhere = AppDirectory.Pools(0)
@@ -68,8 +69,9 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns whether the section shows what each credential serves: it lists keys, each key ID resolves, and no
-    /// certificates are configured. Only the file of a certificate names its topics and environments.
+    /// Returns whether the section shows the apps and environments that each credential serves. The section must list
+    /// keys, each key ID must resolve, and no certificates may be configured. Only the file of a certificate names its
+    /// topics and environments.
     private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
         guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
         return keys.elements.allSatisfy { key($0) != nil }

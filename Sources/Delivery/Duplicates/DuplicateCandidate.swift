@@ -38,8 +38,8 @@ struct DuplicateCandidate: Hashable {
         return movedAt + .milliseconds(1) > loss
     }
 
-    /// Returns whether the candidate is a delivery of the request that the first delivery (`held`) is still
-    /// republishing, to a wait queue or to the request's queue.
+    /// Returns whether the candidate comes from a publish that the first delivery (`held`) has not completed. The
+    /// publish leads to a wait queue or to the request's queue.
     func returnsFromWait(of held: DuplicateTable.Held) -> Bool {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
     }

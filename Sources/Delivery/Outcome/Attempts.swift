@@ -5,8 +5,8 @@ public struct Attempts: Sendable, Hashable {
     /// Whether an attempt had an unknown outcome, or a worker may have pushed the request without publishing its
     /// outcome.
     public var possibleDuplicate = false
-    /// The number of republishes of the request: waits for any reason, returns to the queue after a chunk, moves to the
-    /// quarantine, and redrives of dead letters. A published child of a request to users begins with 1.
+    /// The number of republishes of the request. Waits for any reason, returns to the queue after a chunk, moves to the
+    /// quarantine, and redrives of dead letters count. A published child of a request to users begins with 1.
     public var rounds = 0
     /// The id of the last round; 0 before the first round. If two publishes of a request have the same nonzero wait id,
     /// the second publish repeats the first publish. The id is random, except after a redrive, when it derives from the

@@ -23,7 +23,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
     }
 
     public var violationClass: Class
-    /// The third word of a dead letter's routing key: the code of a JSON error, a schema keyword, the name of a
+    /// The third word of a dead letter's routing key. It is the code of a JSON error, a schema keyword, the name of a
     /// field, or a word such as `unknown`.
     public var code: String
     /// The JSON pointer to the invalid value; nil if no pointer to a value is known.

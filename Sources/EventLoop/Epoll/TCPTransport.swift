@@ -31,7 +31,7 @@ final class TCPTransport: ByteTransport {
     /// The dialer that opens the connection. The reference is weak, because the loop keeps the dialer alive, and the
     /// dialer keeps this object alive.
     private weak var dialer: TCPDialer?
-    /// The endpoint and address of an outgoing connection, and the time at which the connection opened; nil before this
+    /// The endpoint and address of an outgoing connection, and the time at which the connection opened. nil before this
     /// time, and for an accepted connection.
     private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
     private var hasReceived = false

@@ -1,5 +1,5 @@
-/// A label in any script, as IDNA 2008 allows it: RFC 5891, section 4.2; RFC 5892 for the characters; RFC 5893 for
-/// the text direction.
+/// A label in any script, as IDNA 2008 allows it (RFC 5891, section 4.2). RFC 5892 specifies the characters, and RFC
+/// 5893 the text direction.
 struct InternationalLabel {
     private let scalars: [Unicode.Scalar]
 

@@ -32,7 +32,7 @@ struct EvaluatedMarks {
         case some(prefix: Int, query: UInt32)
     }
 
-    /// Returns what a frame has marked as evaluated.
+    /// Returns the members and elements that a frame has marked as evaluated.
     ///
     /// - Parameters:
     ///   - first: the index of the frame's first mark.

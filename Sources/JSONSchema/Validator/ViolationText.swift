@@ -95,8 +95,8 @@ struct ViolationText {
         }
     }
 
-    /// Returns the schema's description of a scalar value, which may name a unit or format; an empty text without a
-    /// description, or for other violations.
+    /// Returns the schema's description of a scalar value, which may name a unit or format. Returns an empty text
+    /// without a description, or for other violations.
     private func note(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
         switch schema.code[found.instruction] {
         case .pattern, .format, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf, .minLength,

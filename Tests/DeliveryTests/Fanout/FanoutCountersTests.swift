@@ -5,7 +5,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct FanoutCountersTests {
-    // Dashboards and alerts use these names.
+    // The dashboard uses each of these names, and alerts use some of them.
     @Test func `Metrics keep their names`() {
         let metrics = MetricsRegistry()
         let apps = AppDirectory([AppDirectory.App(bundleID: "com.example.app", defaultEnvironment: .sandbox)])

@@ -75,7 +75,7 @@ import Testing
         for (number, user) in users.enumerated() {
             try fixture.register(user, FanoutHarness.tokens(number * 10..<number * 10 + 10))
         }
-        // The queue refuses requests once it has received the next part.
+        // The queue refuses requests once the request has returned for its next chunk.
         fixture.harness.onLoop {
             let broker = fixture.harness.broker
             broker.behavior.confirmDelayMilliseconds = 1000...1000

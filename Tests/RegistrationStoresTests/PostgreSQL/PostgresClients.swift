@@ -17,8 +17,8 @@ final class ChangeRecorder {
     /// The fault of the last change; nil if the reader or writer is ready or has reported no change.
     var fault: StoreFault? { changes.last ?? nil }
 
-    /// Returns the first fault of this code among the changes since the last call of `considerAll` and the last change;
-    /// nil if there is none. The reader or writer may have become ready after the fault.
+    /// Returns the first fault of this code among the last change and the changes since the last call of `considerAll`.
+    /// Returns nil if there is none. The reader or writer may have become ready after the fault.
     func fault(_ code: StoreFault.Code) -> StoreFault? {
         changes.dropFirst(max(0, min(consideredCount, changes.count - 1))).lazy.compactMap(\.self).first {
             $0.code == code

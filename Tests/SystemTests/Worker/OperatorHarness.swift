@@ -15,7 +15,7 @@ final class OperatorHarness {
     ///
     /// - Parameters:
     ///   - broker: Defaults to the broker of `BrokerFaultTests`.
-    ///   - beforeWorker: Prepares what the worker uses.
+    ///   - beforeWorker: Prepares the objects that the worker uses.
     static func with(
         _ prefix: String, on broker: PrivateBroker? = nil,
         _ options: SystemFixture.Options = SystemFixture.Options(delays: ["1s"]),

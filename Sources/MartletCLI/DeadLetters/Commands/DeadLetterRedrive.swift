@@ -26,7 +26,7 @@ actor DeadLetterRedrive {
     private var counts = RedriveCounts()
     private var sent = 0
     private var limiter: RateLimiter?
-    /// The detection of results without a bound queue; nil in a dry run and for other messages, which the broker
+    /// The detection of results without a bound queue. nil in a dry run, and for other messages, which the broker
     /// returns if they are unroutable.
     private let returns: UnroutedReturns?
     /// In a dry run, the groups of messages that would be sent.

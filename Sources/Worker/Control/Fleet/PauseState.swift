@@ -4,8 +4,8 @@ import EventLoop
 
 /// A state machine that decides which pauses of the fleet are in force in this worker. It performs no I/O.
 ///
-/// A worker that starts reads the newest record of pauses before it consumes requests, but waits only until a deadline:
-/// a broken stream must not stop delivery. A worker that has read a record keeps its pauses while the stream is
+/// A worker that starts reads the newest record of pauses before it consumes requests. It waits only until a deadline,
+/// because a broken stream must not stop delivery. A worker that has read a record keeps its pauses while the stream is
 /// unavailable. It ends each pause by its own clock.
 struct PauseState: Sendable {
     /// Maximum time that a worker waits for the first record before it consumes requests.
