@@ -4,7 +4,7 @@ import Testing
 
 @testable import ControlProtocol
 
-/// The format of reports, and how large reports are shortened.
+/// The format of reports, and the shortening of large reports.
 @Suite struct FleetReportTests {
     private static let huge = String(repeating: "\u{1B}é\"", count: 50)
 

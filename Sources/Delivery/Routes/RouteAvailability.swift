@@ -85,7 +85,7 @@ struct RouteAvailability: Sendable {
         endpoints[endpoint] = .missing(since: since)
     }
 
-    /// Returns the state. To be called after ``beginTests(_:)``.
+    /// Returns the state. Call this function after ``beginTests(_:)``.
     func state(_ now: MonotonicTime) -> State {
         guard let deadline else { return .available }
         return now < deadline ? .interrupted(until: deadline) : .unreachable

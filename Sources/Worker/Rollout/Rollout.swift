@@ -3,9 +3,9 @@ import EventLoop
 
 /// A state machine that decides which lanes are in force, from the start of a worker to its exit. It performs no I/O.
 ///
-/// Each attempt to put a configuration version in force creates a generation of lanes. The new generation starts
-/// beside the current generation and takes over once ready. The current generation then stops consuming, settles its
-/// deliveries and ends. Every change of a lane setting takes effect in this way.
+/// Each rollout of a configuration version creates a generation of lanes. The new generation starts beside the current
+/// generation and takes over once ready. The current generation then stops consuming, settles its deliveries and ends.
+/// Every change of a lane setting takes effect in this way.
 struct Rollout<Version: Equatable & Sendable>: Sendable {
     enum State: Equatable, Sendable {
         /// The wait, before the start, for the pauses of the fleet. To: new of a newer version, awaitingTopology,

@@ -3,7 +3,7 @@ import EventLoop
 import JSON
 import TestKit
 
-/// An invalid message, with the reason that its dead letter must give.
+/// An invalid message, with the reason that its dead letter must contain.
 struct BadMessage {
     /// A description of the defect, shown in test failures.
     var kind: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-/// Which commands of the stream a worker runs.
+/// The selection of the stream's commands that a worker runs.
 @Suite struct CommandWindowTests {
     private var window = CommandWindow(worker: "w4")
 
