@@ -26,7 +26,8 @@ STATEMENT = (
 )
 
 
-# A reserved capacity affects only performance. Tests use named limits by name, so they cannot detect a limit changed by one.
+# A reserved capacity affects only performance. Tests use named limits by name, so they cannot detect a limit that a
+# mutant changes by one.
 COSTS_ONLY = re.compile(r"[cC]apacity")
 LIMIT = re.compile(r"\b(?:let|var) \w+(?:Max|Min|Seconds|Milliseconds|Bytes|Bits|Percent|Count)\w*(?:: \w+)? = [^{]*$")
 
