@@ -28,7 +28,7 @@ public struct LaneState: Sendable, Hashable {
     public var reasons: [String] {
         var reasons: [String] = []
         if isDraining { reasons.append("draining: consumes no more requests and settles deliveries in flight") }
-        if isPaused { reasons.append("paused by an operator: run: martlet resume") }
+        if isPaused { reasons.append("paused by an operator; for the command to resume, run: martlet status") }
         if let publishingFailure { reasons.append("cannot publish outcomes: \(publishingFailure)") }
         if isUnreachable {
             reasons.append("no endpoint of APNs accepts a connection; for the reasons, run: martlet status")

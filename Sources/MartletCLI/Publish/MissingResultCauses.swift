@@ -57,8 +57,9 @@ struct MissingResultCauses {
 
     private var paused: [String] {
         workers.flatMap { worker in
-            worker.paused.map {
-                "worker \(worker.worker) is paused (\($0)); to resume, run: \(PauseScope.remedy(of: $0))"
+            worker.scopesAndPauses.map { scope, report in
+                let remedy = report?.remedy ?? PauseScope.remedy(of: scope)
+                return "worker \(worker.worker) is paused (\(scope)); to resume, run: \(remedy)"
             }
         }
     }

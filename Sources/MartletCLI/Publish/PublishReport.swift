@@ -4,7 +4,7 @@ import Configuration
 import JSON
 import Text
 
-/// The outcome of publishing one file, as text, JSON and exit code.
+/// A report about the publishing of one file, as text, JSON and exit code.
 struct PublishReport: Equatable {
     var file: String
     var messageID: String

@@ -71,7 +71,8 @@ struct WorkerRoutes {
         let held =
             status.breakers.map { "\($0.route) held: \($0.code): \($0.sentence)" }
             + status.scopesAndPauses.map { scope, report in
-                "\(scope) is \(report?.text ?? "paused"): \(report?.remedy ?? PauseScope.remedy(of: scope))"
+                let remedy = report?.remedy ?? PauseScope.remedy(of: scope)
+                return "\(scope) is \(report?.text ?? "paused"); to resume, run: \(remedy)"
             }
         let fleet = status.fleet?.reason.map { ["fleet: \($0)"] } ?? []
         let registrations = status.registrations?.reasons.map { "registrations: \($0)" } ?? []

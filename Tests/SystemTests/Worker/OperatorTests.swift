@@ -137,7 +137,7 @@ extension BrokerFaultTests {
                 try await harness.expect(
                     status: [
                         "paused", ": key rotation; to resume, run: martlet resume",
-                        "paused by an operator: run: martlet resume",
+                        "paused by an operator; for the command to resume, run: martlet status",
                     ],
                     unready: "paused by an operator", alert: "MartletPausedLong")
                 #expect(try await harness.martlet("resume", "--socket", harness.socket) == 0)
