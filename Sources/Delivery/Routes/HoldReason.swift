@@ -14,7 +14,7 @@ public struct HoldReason: Sendable, Hashable {
     /// The failure, with a remedy if one is known, for operators.
     public var sentence: String
 
-    static let paused = HoldReason("paused", "Paused by an operator, until martlet resume or a restart.")
+    static let paused = HoldReason("paused", "Paused by an operator. For the command to resume, run: martlet status")
 
     static let appLimit = HoldReason(
         "app-limit",
