@@ -64,6 +64,20 @@ import Testing
         try Self.check(reply.json, seed: seed, { try FleetReply(json: $0) }, { $0.json })
     }
 
+    @Test(arguments: 1...3 as ClosedRange<UInt64>) func batchesOfTheJournal(seed: UInt64) throws {
+        let head = JournalHead(worker: "w", bootID: FleetSamples.uuid(1), sequence: 1, sentAt: FleetSamples.now)
+        let sample = JournalSample(
+            at: FleetSamples.now, id: FleetSamples.uuid(2), failureClass: "apns", code: "BadTopic",
+            headers: [.init("a", "b")], body: [1, 2, 3])
+        let batch = JournalBatch(head, lines: [.result(Array(#"{"outcome":"accepted"}"#.utf8)), .dead(sample)])
+        try Self.check(
+            batch.json, seed: seed,
+            {
+                let batch = try JournalBatch(json: $0)
+                return JournalBatch(batch.head, lines: batch.lines)
+            }, { $0.json })
+    }
+
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func reports(seed: UInt64) throws {
         var view = FleetView()
         try Self.check(
