@@ -60,6 +60,18 @@ import Testing
         #expect(lines.contains(Substring(operators)) && lines.last == Substring(viewer), "\(lines)")
     }
 
+    @Test func onlyOperatorsAndObserversReadTheJournal() throws {
+        let (fleet, journal) = (Topology(hasFleetControl: true), Topology(hasFleetControl: true, hasJournal: true))
+        let changed = zip(
+            BrokerPermissions.all(fleet, worker: "me"), BrokerPermissions.all(journal, worker: "me")
+        ).filter { $0 != $1 }
+        #expect(changed.map(\.1.user) == ["martlet-operator", "martlet-viewer"])
+        for (former, permissions) in changed {
+            #expect(permissions.write == former.write && permissions.configure == former.configure)
+            #expect(permissions.read == former.read.replacing(#"commands"#, with: #"commands|push\.journal"#))
+        }
+    }
+
     // Without its restriction, the right to publish records of the audit is a right to pause the fleet.
     @Test func aViewerIsRestrictedToTheAuditBeforeItMayPublish() throws {
         let topology = Topology(hasFleetControl: true)

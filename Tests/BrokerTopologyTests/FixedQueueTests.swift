@@ -5,13 +5,16 @@ import Testing
 /// Consequences of the properties of fixed queues.
 @Suite struct FixedQueueTests {
     private let topology = Topology(
-        waits: [WaitDelay(seconds: 30)], hasChannelCommands: true, hasRegistrations: true, hasFleetControl: true)
+        waits: [WaitDelay(seconds: 30)], hasChannelCommands: true, hasRegistrations: true, hasFleetControl: true,
+        hasJournal: true)
 
     @Test func optionalQueuesExistOnlyByConfiguration() {
         #expect(topology.fixedQueues == FixedQueue.allCases)
         let least = Topology(results: ResultsRetention(hasQueue: false))
         #expect(least.fixedQueues == [.quarantine, .expired, .dead, .unrouted])
-        let optional = ["push.results", "push.channels", "push.registrations", "push.pauses", "push.commands"]
+        let optional = [
+            "push.results", "push.channels", "push.registrations", "push.pauses", "push.commands", "push.journal",
+        ]
         #expect(!least.queues.contains { optional.contains($0.name) })
     }
 
@@ -50,6 +53,6 @@ import Testing
 
     @Test func aWorkerStartsWithoutTheQueuesThatAreNotRequired() {
         let missing = Set(topology.queues.map(\.name)).subtracting(topology.requiredQueues)
-        #expect(missing == ["push.results", "push.expired", "push.pauses", "push.commands"])
+        #expect(missing == ["push.results", "push.expired", "push.pauses", "push.commands", "push.journal"])
     }
 }

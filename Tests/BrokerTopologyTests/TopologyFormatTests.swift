@@ -100,6 +100,28 @@ import YAML
         }
     }
 
+    @Test func everyFormatDeclaresTheJournal() throws {
+        let (fleet, journal) = (Topology(hasFleetControl: true), Topology(hasFleetControl: true, hasJournal: true))
+        let version = BrokerVersion(4, 0)
+        let added = Self.added(
+            to: DefinitionsFile.text(fleet, virtualHost: "/", version: version),
+            in: DefinitionsFile.text(journal, virtualHost: "/", version: version))
+        #expect(
+            added == [
+                #"{"vhost":"/","name":"push.journal","durable":true,"auto_delete":false,"arguments":{"#
+                    + #""x-queue-type":"stream","x-max-length-bytes":10000000000,"#
+                    + #""x-stream-max-segment-size-bytes":100000000,"x-max-age":"72h"}}"#,
+                #"{"vhost":"/","source":"push.fleet","destination":"push.journal","destination_type":"queue","#
+                    + #""routing_key":"journal.#","arguments":{}}"#,
+            ])
+        let script = RabbitmqctlScript.text(journal, virtualHost: "/", user: "me", version: nil)
+        for line in added { #expect(script.contains(line)) }
+        let objects = KubernetesObjects.text(journal, virtualHost: "/", user: "me", cluster: "rabbit", version: nil)
+        for (kind, name) in [("Queue", "push-journal"), ("Binding", "push-journal-to-push-fleet")] {
+            #expect(objects.contains("kind: \(kind)\nmetadata:\n  name: \(name)\n"), "\(kind) \(name)")
+        }
+    }
+
     /// Returns the lines of a text that another text lacks, without indentation and commas.
     private static func added(to former: String, in text: String) -> [String] {
         func lines(_ text: String) -> [String] {

@@ -89,6 +89,20 @@ import Testing
         #expect(fleet.names == topology.names && fleet.names.lockPrefix == "push.lock.")
     }
 
+    @Test func theJournalHasItsStreamOnlyIfConfigured() {
+        let (fleet, journal) = (Topology(hasFleetControl: true), Topology(hasFleetControl: true, hasJournal: true))
+        #expect(!fleet.hasJournal && journal.hasJournal && journal.exchanges == fleet.exchanges)
+        #expect(
+            journal.queues.filter { !fleet.queues.contains($0) }.map { "\($0.name) \($0.arguments.text)" } == [
+                "push.journal x-queue-type=stream x-max-length-bytes=10000000000 "
+                    + "x-stream-max-segment-size-bytes=100000000 x-max-age=72h"
+            ])
+        #expect(
+            journal.bindings.filter { !fleet.bindings.contains($0) }.map(\.text)
+                == ["push.journal to push.fleet by journal.#"])
+        #expect(journal.queues.filter(\.isStream).count == 3 && journal.unlimitedQueues == fleet.unlimitedQueues)
+    }
+
     // RabbitMQ refuses a stream with a delivery limit, and no policy for queues may match a stream.
     @Test func streamsHaveNoDeliveryLimit() throws {
         let fleet = Topology(hasFleetControl: true)

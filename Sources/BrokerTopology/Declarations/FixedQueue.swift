@@ -5,6 +5,7 @@
 public enum FixedQueue: String, CaseIterable, Sendable {
     case quarantine, results, channels, registrations, expired, dead, unrouted, pauses
     case fleetCommands = "commands"
+    case journal
 
     private var properties: Properties {
         switch self {
@@ -31,6 +32,9 @@ public enum FixedQueue: String, CaseIterable, Sendable {
             Properties(
                 contents: .fleetControl, arguments: StreamRetention.commands.arguments, isOptional: true,
                 isRequired: false)
+        case .journal:
+            Properties(
+                contents: .journal, arguments: StreamRetention.journal.arguments, isOptional: true, isRequired: false)
         }
     }
 
@@ -57,6 +61,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         case deadLetters
         /// Records of operators in a stream. Workers and operators read the stream without removing records.
         case fleetControl
+        /// Batches of workers in a stream, which observers and operators read.
+        case journal
     }
 
     private enum DeadLetterTarget {
@@ -75,7 +81,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
     var isBounded: Bool {
         switch contents {
         case .results, .unroutedResults: true
-        case .requests, .commands, .deadLetters, .fleetControl: false
+        case .requests, .commands, .deadLetters, .fleetControl, .journal: false
         }
     }
 
@@ -83,7 +89,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
     private var type: [Topology.Argument] {
         switch contents {
         case .requests, .commands, .results, .unroutedResults, .deadLetters: Topology.quorum
-        case .fleetControl: Topology.stream
+        case .fleetControl, .journal: Topology.stream
         }
     }
 

@@ -32,19 +32,23 @@ public struct Topology: Sendable, Equatable {
     ///   - hasChannelCommands: whether a queue for channel commands exists.
     ///   - hasRegistrations: whether an exchange and a queue for commands about device registrations exist.
     ///   - hasFleetControl: whether the exchanges and streams of fleet control exist.
+    ///   - hasJournal: whether the stream of the journal exists. Requires fleet control.
     ///   - routingKeys: routing keys by request queue. Default: the last word of the queue's name. A single queue
     ///     receives every request regardless of the key.
     public init(
         names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
         results: ResultsRetention = ResultsRetention(), hasChannelCommands: Bool = false,
-        hasRegistrations: Bool = false, hasFleetControl: Bool = false, routingKeys: [String: String] = [:]
+        hasRegistrations: Bool = false, hasFleetControl: Bool = false, hasJournal: Bool = false,
+        routingKeys: [String: String] = [:]
     ) {
+        precondition(hasFleetControl || !hasJournal, "a journal without fleet control")
         self.names = names
         self.waits = waits
         self.results = results
         let optional =
             (results.hasQueue ? [FixedQueue.results] : []) + (hasChannelCommands ? [.channels] : [])
             + (hasRegistrations ? [.registrations] : []) + (hasFleetControl ? [.pauses, .fleetCommands] : [])
+            + (hasJournal ? [.journal] : [])
         fixedQueues = FixedQueue.allCases.filter { !$0.isOptional || optional.contains($0) }
         let waitQueues = Self.waitQueues(names, waits)
         exchanges =
@@ -63,7 +67,7 @@ public struct Topology: Sendable, Equatable {
         bindings =
             shardings.flatMap(\.bindings) + Self.bindings(names, results)
             + (hasRegistrations ? [Self.everyRegistration(names)] : [])
-            + (hasFleetControl ? Self.fleetBindings(names) : [])
+            + (hasFleetControl ? Self.fleetBindings(names, hasJournal: hasJournal) : [])
             + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
         formerBindings = Self.formerBindings(names, results, shardings)
     }

@@ -44,7 +44,8 @@ public struct TopologyNames: Sendable, Hashable {
     public let registrationsQueue: String
     /// A topic exchange to which operators publish; keys are `pauses`, `command.<type>` and `audit.<verb>`.
     public let controlExchange: String
-    /// A topic exchange to which workers publish; keys are `status.<worker>` and `reply.<id>`.
+    /// A topic exchange to which workers publish; keys are `status.<worker>`, `reply.<id>` and
+    /// `journal.<worker>`.
     public let fleetExchange: String
     /// The stream whose newest record contains all pauses of the fleet.
     ///
@@ -53,6 +54,8 @@ public struct TopologyNames: Sendable, Hashable {
     public let pausesStream: String
     /// The stream of commands to workers and of the audit of operators. Its readers have the same duty.
     public let commandsStream: String
+    /// The stream of the workers' journal. Readers must ignore records of other exchanges than `fleetExchange`.
+    public let journalStream: String
     /// The first part of the names of wait queues and of the exchanges that lead to them, such as `push.wait.`.
     public let waitQueuePrefix: String
 
@@ -89,6 +92,7 @@ public struct TopologyNames: Sendable, Hashable {
         self.fleetExchange = "\(prefix).fleet"
         self.pausesStream = name(.pauses)
         self.commandsStream = name(.fleetCommands)
+        self.journalStream = name(.journal)
         self.waitQueuePrefix = "\(prefix).\(Self.waitWord)."
     }
 

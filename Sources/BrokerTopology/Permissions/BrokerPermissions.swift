@@ -88,9 +88,11 @@ public struct BrokerPermissions: Sendable, Equatable {
             topics: [TopicPermission(exchange: names.controlExchange, write: #"^audit\."#, read: nothing)])
     }
 
-    /// The exchange of workers' reports and the streams of fleet control; empty without fleet control.
+    /// The exchange of workers' reports, and the streams of fleet control and of the journal; empty without fleet
+    /// control.
     private static func reportsAndStreams(_ topology: Topology) -> [String] {
-        topology.hasFleetControl ? [topology.names.fleetExchange] + topology.fixedQueues(of: .fleetControl) : []
+        let streams = topology.fixedQueues(of: .fleetControl, .journal)
+        return topology.hasFleetControl ? [topology.names.fleetExchange] + streams : []
     }
 
     /// Returns the permissions of `martlet topology apply`. A user that declares a queue with a dead-letter exchange

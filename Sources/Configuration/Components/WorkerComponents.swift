@@ -41,6 +41,7 @@ package struct WorkerComponents: Sendable {
         lane.schedule = configuration.retry
         lane.resendsUnknown = configuration.resendsUnknown
         lane.hasRegistrations = configuration.registrations != nil
+        lane.journal = configuration.journal
         self.lane = lane
     }
 

@@ -50,6 +50,7 @@ struct ConfigurationReader {
         configuration.channels = readChannels(root["channels"], broker)
         configuration.registrations = readRegistrations(root["registrations"], broker)
         configuration.fleet = readFleet(root["fleet"])
+        configuration.journal = readJournal(root)
         configuration.logLevel = root["log"]?["level"]?.string.flatMap { LogLevel($0) } ?? configuration.logLevel
         return configuration
     }
@@ -62,7 +63,7 @@ struct ConfigurationReader {
         let channels = readChannels(root["channels"], broker)
         let topology = WorkerConfiguration.topology(
             broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root),
-            hasFleetControl: hasFleetControl(root))
+            hasFleetControl: hasFleetControl(root), hasJournal: hasJournal(root))
         return (broker, topology)
     }
 
@@ -86,7 +87,7 @@ struct ConfigurationReader {
         return PrintedTopology(
             topology: WorkerConfiguration.topology(
                 broker, readRetry(root["retry"]), results, channels, hasRegistrations: hasRegistrations(root),
-                hasFleetControl: hasFleetControl(root)),
+                hasFleetControl: hasFleetControl(root), hasJournal: hasJournal(root)),
             virtualHost: url.virtualHost,
             user: user.map { try? resolver.resolve($0) } ?? url.credentials.user)
     }

@@ -36,6 +36,8 @@ package struct WorkerConfiguration: Sendable {
     package var registrations: Registrations?
     /// The settings of fleet control; nil if only local commands control the worker.
     package var fleet: Fleet?
+    /// The settings of the journal; nil if the worker publishes none. A journal requires fleet control.
+    package var journal: JournalSettings?
 
     package struct Broker: Sendable {
         package var url: AMQPURL
@@ -273,17 +275,18 @@ package struct WorkerConfiguration: Sendable {
     package var topology: Topology {
         Self.topology(
             broker, retry, results, channels, hasRegistrations: registrations != nil,
-            hasFleetControl: fleet != nil)
+            hasFleetControl: fleet != nil, hasJournal: journal != nil)
     }
 
     package static func topology(
         _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention, _ channels: Channels?,
-        hasRegistrations: Bool, hasFleetControl: Bool
+        hasRegistrations: Bool, hasFleetControl: Bool, hasJournal: Bool
     ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
         return Topology(
             names: broker.names, waits: retry.waits, results: results, hasChannelCommands: channels != nil,
-            hasRegistrations: hasRegistrations, hasFleetControl: hasFleetControl, routingKeys: routingKeys)
+            hasRegistrations: hasRegistrations, hasFleetControl: hasFleetControl,
+            hasJournal: hasFleetControl && hasJournal, routingKeys: routingKeys)
     }
 }

@@ -28,6 +28,8 @@ public struct LaneConfiguration: Sendable {
     /// Whether the worker stores device registrations. The lane then accepts requests to users, and publishes commands
     /// about device tokens that APNs refuses.
     public var hasRegistrations = false
+    /// The settings of the journal; nil if the lane writes none.
+    public var journal: JournalSettings?
     /// The configurations of the connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]
     public var schedule = RetrySchedule()
