@@ -154,6 +154,9 @@ extension JSONWriter {
         bytes.append(contentsOf: json)
     }
 
+    /// Appends members of an object that another writer has encoded, without the braces of the object.
+    public mutating func members(encoded members: [UInt8]) { raw(members) }
+
     /// Appends a valid JSON value of another source, with control and format characters in its strings escaped.
     public mutating func raw(escaping json: [UInt8]) {
         beginValue()

@@ -111,7 +111,7 @@ import Text
         "push-origin-queue": "push.requests.other", "push-origin-exchange": "elsewhere",
         "push-origin-routing-key": "other", "push-original-message-id": "other",
         "push-original-timestamp": .timestamp(seconds: 1), "push-worker": "forged", "push-attempt": 2,
-        "push-retry-rounds": 3,
+        "push-retry-rounds": 3, "push-history": "a,forged,1,1,1",
     ]
 
     // Any producer can write these headers, and set the user ID of its own user.
@@ -134,7 +134,9 @@ import Text
         for message in republished(record) {
             #expect(
                 message.headers.entries.filter { MessageHeaderName.provenance.contains($0.name) }
+                    .filter { $0.name != "push-history" }
                     == [.init("push-origin-queue", "push.requests"), .init("push-worker", "tested")])
+            #expect(message.headers["push-history"] != "a,forged,1,1,1")
         }
     }
 
@@ -248,7 +250,7 @@ import Text
                 "push-attempt": 2, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
                 "push-wait-id-before": 66, "push-deliveries-before": 3, "push-first-tried-at": 1000,
                 "push-hold-rounds": 2, "push-held-since": 2000, "push-reason-code": "held-unreachable",
-                "push-first-failed-at": 9, "push-failed-at": 9,
+                "push-first-failed-at": 9, "push-failed-at": 9, "push-history": "a,unreachable,1,9,pxl",
             ] + Self.origin)
         #expect(attempts(of: message) == waiting)
     }
@@ -287,7 +289,8 @@ import Text
             [
                 "push-attempt": 1, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
                 "push-wait-id-before": 66, "push-deliveries-before": 3,
-                "push-reason": "Delivered 3 times without being settled.", "push-failed-at": 9, "push-expires-at": 12,
+                "push-reason": "Delivered 3 times without being settled.", "push-failed-at": 9,
+                "push-history": "q,redelivered,1,9,", "push-expires-at": 12,
             ] + Self.origin + ["push-first-failed-at": 5])
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }

@@ -8,7 +8,7 @@ package enum RedriveMessage {
     /// Headers of the dead letter that do not apply to the request.
     private static let dropped = MessageHeaderName.singleRound.union([
         MessageHeaderName.failedAt, MessageHeaderName.apnsID, MessageHeaderName.worker, MessageHeaderName.attempt,
-        MessageHeaderName.editedFrom,
+        MessageHeaderName.editedFrom, MessageHeaderName.history,
     ])
 
     /// Returns the request for a queue.

@@ -8,6 +8,7 @@ enum AgainMessage {
     ) -> OutgoingMessage {
         var message = record.republished(exchange: place.exchange, routingKey: place.routingKey)
         message.headers.append(attempts)
+        message.headers.append(record.history(trusting: worker))
         record.appendCursor(to: &message.headers)
         record.copyDeadline(to: &message.headers)
         record.copyOrigin(worker, to: &message.headers)

@@ -37,6 +37,7 @@ enum DeadLetterMessage {
             message.headers.append(MessageHeaderName.firstFailedAt, .integer(first))
         }
         message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
+        message.headers.append(record.history(trusting: worker))
         record.appendCursor(to: &message.headers)
         record.copyOrigin(worker, to: &message.headers)
         record.copyTraceContext(to: &message.headers)

@@ -28,6 +28,10 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var app: App?
     var environment: APNSEnvironment?
     var target: Target?
+    /// The push type; nil until the request is read, and if the request does not conform to its schema.
+    var pushType: PushType?
+    /// The producer's timestamp in seconds; nil if the producer set none.
+    let publishedAtSeconds: UInt64?
     private(set) var attempts: Attempts
     /// The number of attempts so far. Once the push of this delivery was sent, the number includes its attempt.
     private(set) var attemptsMade: Int
@@ -116,6 +120,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         receivedAtMilliseconds = now.unixMilliseconds
         endedAtMilliseconds = receivedAtMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
+        publishedAtSeconds = delivery.properties.timestampSeconds
         attemptsMade = attempts.before
         // Assign `delivery` last, so that it is moved and not copied.
         self.delivery = delivery
@@ -132,7 +137,8 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         (receivedAt, receivedAtMilliseconds) = (parent.receivedAt, parent.receivedAtMilliseconds)
         endedAtMilliseconds = parent.endedAtMilliseconds
         (attempts, attemptsMade) = (parent.attempts, parent.attemptsMade)
-        (app, environment) = (parent.app, parent.environment)
+        (app, environment, pushType) = (parent.app, parent.environment, parent.pushType)
+        publishedAtSeconds = parent.publishedAtSeconds
         (self.id, target) = (id, .device(token))
         (event, trace) = (parent.event, parent.trace)
         (fanoutOrigin, expansion) = (origin, parent.expansion)

@@ -57,6 +57,8 @@ package enum MessageHeaderName {
     package static let scope = "push-scope"
     /// The progress of the expansion of a request to users. `FanoutCursor` describes the value.
     package static let cursor = "push-cursor"
+    /// The earlier rounds of a request. `RequestHistory` describes the value.
+    package static let history = "push-history"
     /// The W3C trace context: the worker's span if spans of the delivery are exported, otherwise the producer's
     /// context.
     package static let traceParent = "traceparent"
@@ -67,11 +69,11 @@ package enum MessageHeaderName {
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState, cursor,
     ]).union(provenance)
 
-    /// The origin of a request. For a child request, also its `FanoutOrigin`. Workers (``WorkerIdentity``) and commands
-    /// (``Provenance``) trust these headers only if a worker wrote them.
+    /// The origin and the history of a request. For a child request, also its `FanoutOrigin`. Workers
+    /// (``WorkerIdentity``) and commands (``Provenance``) trust these headers only if a worker wrote them.
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker, requestID, user,
-        otherOwners, registration, registeredAt, expandedAt, onlyDevice, tokenKind, scope,
+        otherOwners, registration, registeredAt, expandedAt, onlyDevice, tokenKind, scope, history,
     ]
 
     /// Headers that a worker sets or omits in each round. A republish never copies them as headers of the producer.

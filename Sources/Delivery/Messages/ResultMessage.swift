@@ -6,9 +6,17 @@ import Text
 
 /// The result of a request (`schemas/result.schema.json`).
 enum ResultMessage {
+    /// The memory for the body of an accepted request.
+    private static let capacity = 640
+
+    /// Returns the message.
+    ///
+    /// - Parameters:
+    ///   - laneMembers: The constant members of the lane (``laneMembers(queue:worker:)``); empty for none.
+    ///   - history: The earlier rounds of the request.
     static func make(
         for record: DeliveryRecord, _ finalOutcome: FinalOutcome, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
-        exchange: String
+        exchange: String, laneMembers: [UInt8] = [], history: RequestHistory? = nil
     ) -> OutgoingMessage {
         let routingKey =
             switch record.app {
@@ -21,14 +29,23 @@ enum ResultMessage {
         let id = record.messageID
         return OutgoingMessage(
             exchange: exchange, routingKey: routingKey,
-            content: body(record, finalOutcome, apps, finishedAtMilliseconds)[...], messageID: id, correlationID: id,
-            type: "push.result.v1", headers: headers)
+            content: body(record, finalOutcome, apps, finishedAtMilliseconds, laneMembers, history)[...],
+            messageID: id, correlationID: id, type: "push.result.v1", headers: headers)
+    }
+
+    /// Returns the members of all results of the requests that a lane receives from one queue, encoded once.
+    static func laneMembers(queue: String, worker: String) -> [UInt8] {
+        var json = JSONWriter(capacity: 128)
+        json.member("queue", queue)
+        json.member("worker", worker)
+        return json.bytes
     }
 
     static func body(
-        _ record: DeliveryRecord, _ finalOutcome: FinalOutcome, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
+        _ record: DeliveryRecord, _ finalOutcome: FinalOutcome, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64,
+        _ laneMembers: [UInt8] = [], _ history: RequestHistory? = nil
     ) -> [UInt8] {
-        var json = JSONWriter()
+        var json = JSONWriter(capacity: capacity)
         json.beginObject()
         if let id = record.id { json.member("id", id) }
         if let origin = record.fanoutOrigin { json.member("request_id", origin.requestID) }
@@ -40,6 +57,7 @@ enum ResultMessage {
         case .user(let user): json.member("user", user)
         case nil: break
         }
+        if let pushType = record.pushType { json.member("push_type", pushType.rawValue) }
         if let origin = record.fanoutOrigin { json.member("user", origin.user) }
         if let count = deviceCount(record, finalOutcome) { json.member("devices", count) }
         json.member("outcome", finalOutcome.outcome.rawValue)
@@ -55,9 +73,12 @@ enum ResultMessage {
         json.member("attempts", record.attemptsMade)
         json.member("possible_duplicate", record.attempts.possibleDuplicate)
         if record.isDuplicate { json.member("duplicate", true) }
+        if let published = record.publishedAtMilliseconds { json.member("published_at", published) }
         json.member("received_at", record.receivedAtMilliseconds)
         if let sent = record.sentAtMilliseconds { json.member("sent_at", sent) }
         json.member("finished_at", finishedAtMilliseconds)
+        if !laneMembers.isEmpty { json.members(encoded: laneMembers) }
+        if let history, !history.entries.isEmpty { json.member("history", history) }
         json.endObject()
         return json.bytes
     }
@@ -79,6 +100,20 @@ extension JSONWriter {
     fileprivate mutating func member(_ name: StaticString, _ slice: ArraySlice<UInt8>) {
         key(name)
         slice.withUnsafeBytes { string(utf8: $0) }
+    }
+
+    fileprivate mutating func member(_ name: StaticString, _ history: RequestHistory) {
+        beginArray(name)
+        for entry in history.entries {
+            beginObject()
+            member("at", entry.at)
+            member("event", entry.event.rawValue)
+            member("code", entry.code)
+            member("rounds", entry.rounds)
+            if let until = entry.until { member("until", until) }
+            endObject()
+        }
+        endArray()
     }
 
     fileprivate mutating func member(_ name: StaticString, _ reason: DeadLetterReason) {

@@ -26,6 +26,9 @@ enum WaitMessage {
         let first = record.delivery.properties.header(MessageHeaderName.firstFailedAt)?.integerValue
         message.headers.append(MessageHeaderName.firstFailedAt, .integer(first ?? failedAtMilliseconds))
         message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
+        var history = record.history(trusting: worker)
+        history.add(wait, after: record.attempts, at: failedAtMilliseconds, sibling: sibling)
+        message.headers.append(history)
         record.appendCursor(to: &message.headers)
         record.copyDeadline(to: &message.headers)
         record.copyOrigin(worker, to: &message.headers)

@@ -80,6 +80,9 @@ public struct DeadLetterReason: Sendable, Hashable {
     public var path: String?
     public var sentence: String
 
+    /// The code of a request whose deliveries failed repeatedly.
+    static let redeliveredCode = "redelivered"
+
     init(_ deadClass: String, _ code: String, path: String? = nil, _ sentence: String) {
         self.deadClass = deadClass
         self.code = code

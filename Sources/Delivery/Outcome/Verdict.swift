@@ -51,7 +51,19 @@ struct Wait: Sendable, Hashable {
     /// The reason code from APNs or the worker, for operators who inspect the wait queues.
     var reason: String
 
-    static func heldCode(_ cause: HoldReason) -> String { "held-\(cause.code)" }
+    private static let heldPrefix = "held-"
+
+    static func heldCode(_ cause: HoldReason) -> String { heldPrefix + cause.code }
+
+    /// The reason code as in results, without the mark of a hold.
+    var code: String {
+        reason.hasPrefix(Self.heldPrefix) ? String(reason.dropFirst(Self.heldPrefix.count)) : reason
+    }
+
+    /// Returns the duration of the wait.
+    ///
+    /// - Parameter sibling: The index of the sibling queue for a wait that does not specify a sibling.
+    func milliseconds(sibling: Int) -> Int64 { exact?.milliseconds ?? delay.milliseconds(sibling: sibling) }
 
     /// The exact time of a wait, and the sibling queue in which the request waits.
     struct Exact: Sendable, Hashable {

@@ -27,7 +27,7 @@ extension DeliveryPipeline {
         identifyUnread(record)
         guard isInQuarantine(record) else { return settle(.quarantine(waitID: nextWaitID()), record) }
         let reason = DeadLetterReason(
-            "quarantine", "redelivered",
+            "quarantine", DeadLetterReason.redeliveredCode,
             "A worker stopped or lost the broker connection each time it processed this request from the quarantine. "
                 + "The push may have been sent.")
         settle(.conclude(FinalOutcome(outcome: .unknown, deadLetter: reason)), record)

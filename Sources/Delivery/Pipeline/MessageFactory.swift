@@ -8,11 +8,15 @@ struct MessageFactory {
     let apps: AppDirectory
     private let worker: String
     private let publisher: Publisher
+    /// The constant members of results, by the index of the consumer.
+    private let laneMembers: [[UInt8]]
     /// The limits of requests; nil if the lane publishes no commands about registrations.
     private let registrationLimits: JSONLimits?
 
     init(_ configuration: LaneConfiguration, publisher: Publisher) {
         (names, apps, worker) = (configuration.names, configuration.apps, configuration.worker)
+        let shortName = WorkerIdentity(name: configuration.worker).shortName
+        laneMembers = configuration.consumers.map { ResultMessage.laneMembers(queue: $0.queue, worker: shortName) }
         registrationLimits =
             configuration.hasRegistrations
             ? JSONLimits(
@@ -58,7 +62,9 @@ struct MessageFactory {
     private func result(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
         ResultMessage.make(
             for: record, finalOutcome, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
-            exchange: names.resultsExchange)
+            exchange: names.resultsExchange, laneMembers: laneMembers[record.source],
+            // Most requests end in their first round.
+            history: record.attempts.rounds > 0 ? record.history(trusting: identity) : nil)
     }
 
     private func deadLetter(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
@@ -69,11 +75,15 @@ struct MessageFactory {
     }
 
     private func wait(_ wait: Wait, _ record: DeliveryRecord) -> OutgoingMessage {
-        // The delays of sibling queues differ a little, so that a burst does not return as a burst.
-        let sibling = Int(wait.attempts.waitID % UInt32(WaitDelay.siblings))
-        return WaitMessage.make(
-            for: record, wait, sibling: sibling, failedAtMilliseconds: record.endedAtMilliseconds, names: names,
-            worker: identity)
+        WaitMessage.make(
+            for: record, wait, sibling: Self.sibling(of: wait), failedAtMilliseconds: record.endedAtMilliseconds,
+            names: names, worker: identity)
+    }
+
+    /// Returns the index of the sibling queue of a wait. The delays of sibling queues differ a little, so that a burst
+    /// does not return as a burst.
+    static func sibling(of wait: Wait) -> Int {
+        wait.exact?.sibling ?? Int(wait.attempts.waitID % UInt32(WaitDelay.siblings))
     }
 
     private func quarantine(_ waitID: UInt32, _ record: DeliveryRecord) -> OutgoingMessage {

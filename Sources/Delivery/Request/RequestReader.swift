@@ -94,7 +94,7 @@ final class RequestReader {
         guard hasRegistrations else {
             throw RequestViolation.registrationsNotConfigured(isList: members[.users] != nil)
         }
-        let pushType = try pushType(members)
+        let pushType = try pushType(members, record)
         let route = try route(app, .device(pushType), environment)
         try AudienceLimits.check(members.request)
         try MessageLimits(members.request).check(payload: members.payload)
@@ -164,7 +164,7 @@ final class RequestReader {
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
     ) throws(RequestViolation) -> (push: APNSRequest, kind: AppDirectory.Kind) {
-        let pushType = try pushType(members)
+        let pushType = try pushType(members, record)
         let bytes = record.delivery.content.bytes
         if let token = members[.deviceToken] {
             let push = try push(id, toToken: token.text(in: bytes), app, pushType, members, record)
@@ -204,11 +204,14 @@ final class RequestReader {
         return payload
     }
 
-    private func pushType(_ members: borrowing RequestMembers) throws(RequestViolation) -> PushType {
+    private func pushType(
+        _ members: borrowing RequestMembers, _ record: DeliveryRecord
+    ) throws(RequestViolation) -> PushType {
         // The schema requires a push type. Reject a request without it nevertheless.
         guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }) else {
             throw RequestViolation(.schema, "required", "push_type is missing.")
         }
+        record.pushType = pushType
         return pushType
     }
 }
