@@ -33,6 +33,7 @@ extension WorkerStatus {
             .optional("channel_commands", \.channelCommands, ChannelCommands.codec.value),
             .optional("registrations", \.registrations, Registrations.codec.value),
             .optional("fleet", \.fleet, Fleet.codec.value),
+            .optional("journal", \.journal, Journal.codec.value),
             .member("breakers", \.breakers, .list(of: OpenBreaker.codec.value, "a breaker")),
             .member("limited_apps", \.limitedApps, .list(of: LimitedApp.codec.value, "a limited app")),
             .member("paused", \.paused, .texts),
@@ -78,6 +79,17 @@ extension WorkerStatus.Fleet {
         [
             .optional("pauses_revision", \.pausesRevision, .integer),
             .optional("reason", \.reason, .text),
+        ])
+}
+
+extension WorkerStatus.Journal {
+    fileprivate static let codec = ObjectCodec(
+        "a state of the journal", from: Self(), ignoresUnknown: true,
+        [
+            .member("sequence", \.sequence, .integer),
+            .member("lines_published", \.linesPublished, .integer),
+            .member("lines_dropped", \.linesDropped, .integer),
+            .member("lines_unconfirmed", \.linesUnconfirmed, .integer),
         ])
 }
 

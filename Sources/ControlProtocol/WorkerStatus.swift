@@ -35,6 +35,8 @@ package struct WorkerStatus: Sendable, Hashable {
     /// The state of fleet control; nil if the configuration lacks it. The state does not affect ``isReady``, because
     /// pushes need no fleet control.
     package var fleet: Fleet?
+    /// The state of the journal; nil if the worker writes none.
+    package var journal: Journal?
     /// Open breakers. Of breakers with the same scope in several lanes, only the one that has been open longest is
     /// reported.
     package var breakers: [OpenBreaker] = []
@@ -113,6 +115,24 @@ extension WorkerStatus {
             self.isPublishing = isPublishing
             self.isStoring = isStoring
             self.reasons = reasons
+        }
+    }
+
+    package struct Journal: Sendable, Hashable {
+        /// The number of the last batch that the broker has or may have; 0 before the first.
+        package var sequence = 0
+        package var linesPublished = 0
+        package var linesDropped = 0
+        /// The number of lines in batches that the broker may have.
+        package var linesUnconfirmed = 0
+
+        package init(
+            sequence: Int = 0, linesPublished: Int = 0, linesDropped: Int = 0, linesUnconfirmed: Int = 0
+        ) {
+            self.sequence = sequence
+            self.linesPublished = linesPublished
+            self.linesDropped = linesDropped
+            self.linesUnconfirmed = linesUnconfirmed
         }
     }
 

@@ -43,6 +43,7 @@ final class LaneAPNSHarness {
         lanes: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
         environments: [APNSEnvironment] = [], teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [],
         shards: [String: Int] = [:], endpoints: Int = 1, signsOnce: Bool = false, traces: Bool = false,
+        journal: JournalSettings? = nil,
         limits: [Int: PushLimits] = [:], hasRegistrations: Bool = false, log: Log = .silent,
         registrations: ((VirtualLoop) throws -> RegistrationReader)? = nil
     ) throws {
@@ -72,7 +73,7 @@ final class LaneAPNSHarness {
         harness = try LaneHarness(
             lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, shards: shards,
             apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools, seen) : [:], traces: traces,
-            hasRegistrations: hasRegistrations, registrations: registrations
+            journal: journal, hasRegistrations: hasRegistrations, registrations: registrations
         ) { [network, seen] loop in
             pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint(environment(key)), host: SimulatedHost()) {

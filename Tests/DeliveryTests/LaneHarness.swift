@@ -34,6 +34,7 @@ final class LaneHarness {
         var status: LaneStatus?
         var isKnown: Bool?
         var spans: [[Span]] = []
+        var journal: [JournalBuffer] = []
 
         func changed(_ lane: Int, _ state: LaneState) {
             if state.isReady {
@@ -54,7 +55,8 @@ final class LaneHarness {
         shards: [String: Int] = [:],
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], tokens: [Credential.Name: TokenSupply] = [:], traces: Bool = false,
-        hasRegistrations: Bool = false, registrations: ((VirtualLoop) throws -> RegistrationReader)? = nil,
+        journal: JournalSettings? = nil, hasRegistrations: Bool = false,
+        registrations: ((VirtualLoop) throws -> RegistrationReader)? = nil,
         apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
@@ -66,6 +68,7 @@ final class LaneHarness {
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
         configuration.laneCount = count
+        configuration.journal = journal
         configuration.hasRegistrations = hasRegistrations || registrations != nil
         configuration.completeRemedy = { $0.replacing("topology apply", with: "topology apply --config a.yaml") }
         if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
@@ -86,6 +89,7 @@ final class LaneHarness {
                     connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
                     tokens: tokens, counters: counters, duplicates: duplicates, log: log,
                     registrations: try registrations?(loop), onSpans: onSpans,
+                    onJournal: { state.journal.append($0) },
                     onStateChange: { state.changed(number, $0) })
             }
         }
@@ -184,6 +188,8 @@ final class LaneHarness {
 
     /// The exported spans, if `traces` is set.
     var spans: [Span] { state.spans.flatMap(\.self) }
+    /// The lines of the journal, as the lanes have passed them on.
+    var journal: [JournalBuffer] { state.journal }
     /// The number of spans in each batch.
     var spansHandedOver: [Int] { state.spans.map(\.count) }
 

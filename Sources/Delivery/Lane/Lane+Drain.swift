@@ -49,6 +49,7 @@ extension Lane {
         }
         loop.cancel(timer)
         pipeline.spans.flush()
+        pipeline.messages.journal?.flush()
         let report = DrainReport(unfinished: pipeline.deliveries.count)
         pipeline.dispatcher.close()
         // End all waits and timers here, since the loop may end with the lane.

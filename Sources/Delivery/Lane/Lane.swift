@@ -40,11 +40,13 @@ public actor Lane {
     ///     nil if registrations are not configured.
     ///   - onSpans: Called on the loop with the spans of completed deliveries, at most once a second and at the end of
     ///     a drain.
+    ///   - onJournal: Called on the loop with the lines of the journal, if the configuration has one.
     ///   - onStateChange: Called on the loop when the state of the lane may have changed.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors,
         tokens: [Credential.Name: TokenSupply] = [:], counters: LaneCounters, duplicates: DuplicateMemory, log: Log,
         registrations: RegistrationReader? = nil, onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
+        onJournal: (@Sendable (JournalBuffer) -> Void)? = nil,
         onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
@@ -56,7 +58,7 @@ public actor Lane {
                 loop: loop, configuration: configuration, connectors: connectors, tokens: tokens, counters: counters,
                 duplicates: duplicates, registrations: registrations,
                 log: log.with(.lane, .integer(configuration.number)), onSpans: onSpans,
-                onStateChange: onStateChange))
+                onJournal: onJournal, onStateChange: onStateChange))
     }
 
     /// Connects and starts to consume.

@@ -43,6 +43,7 @@ extension DeliveryPipeline {
         // not be confirmed in time, and would then be published twice.
         guard lifecycle != .ended else { return abandon(record, settlement.key) }
         let message = messages.next(of: settlement, record)
+        messages.journal?.record(message, of: settlement, record)
         settlement.publishedAt = loop.now.monotonic
         publish(message, settlement, record)
     }

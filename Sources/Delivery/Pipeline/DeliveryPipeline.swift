@@ -45,7 +45,7 @@ final class DeliveryPipeline {
         permits = PermitScheduler(context, metrics)
         duplicates = DuplicateFilter(context)
         retrier = PublishRetrier(context, metrics)
-        messages = MessageFactory(configuration, publisher: session.publisher)
+        messages = MessageFactory(context, publisher: session.publisher)
         spans = SpanCollector(context)
         expander = context.registrations.map { AudienceExpander(context, $0) }
     }

@@ -16,5 +16,6 @@ struct LaneContext {
     let registrations: RegistrationReader?
     let log: Log
     let onSpans: (@Sendable (SpanBuffer) -> Void)?
+    let onJournal: (@Sendable (JournalBuffer) -> Void)?
     let onStateChange: @Sendable (LaneState) -> Void
 }

@@ -10,10 +10,14 @@ struct MessageFactory {
     private let publisher: Publisher
     /// The constant members of results, by the index of the consumer.
     private let laneMembers: [[UInt8]]
+    /// The writer of the journal, which records messages when they are first published; nil if the lane writes none.
+    let journal: JournalCollector?
     /// The limits of requests; nil if the lane publishes no commands about registrations.
     private let registrationLimits: JSONLimits?
 
-    init(_ configuration: LaneConfiguration, publisher: Publisher) {
+    init(_ context: LaneContext, publisher: Publisher) {
+        let configuration = context.configuration
+        journal = JournalCollector(context)
         (names, apps, worker) = (configuration.names, configuration.apps, configuration.worker)
         let shortName = WorkerIdentity(name: configuration.worker).shortName
         laneMembers = configuration.consumers.map { ResultMessage.laneMembers(queue: $0.queue, worker: shortName) }

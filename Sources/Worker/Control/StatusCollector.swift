@@ -17,14 +17,15 @@ final class StatusCollector {
     private let broker: BrokerInspector
     private let pauses: PauseControl
     private let fleet: FleetPauses
+    private let journal: FleetJournal
     private let startedAt: MonotonicTime
 
     init(
         _ groups: LaneGroups, _ broker: BrokerInspector, _ pauses: PauseControl, _ fleet: FleetPauses,
-        in environment: LaneEnvironment
+        _ journal: FleetJournal, in environment: LaneEnvironment
     ) {
         (self.groups, self.broker, self.pauses, self.environment) = (groups, broker, pauses, environment)
-        self.fleet = fleet
+        (self.fleet, self.journal) = (fleet, journal)
         startedAt = environment.loop.now.monotonic
     }
 
@@ -80,6 +81,7 @@ final class StatusCollector {
         status.queuesSecondsOld = broker.queues?.secondsOld
         status.channelCommands = group.channels.map { WorkerStatus.ChannelCommands($0.status) }
         status.fleet = fleet.status
+        status.journal = journal.status
         status.breakers = WorkerStatus.breakers(of: lanes.compactMap(\.status))
         status.limitedApps = WorkerStatus.limitedApps(of: lanes.compactMap(\.status))
         status.paused = pauses.scopes.map(\.description)

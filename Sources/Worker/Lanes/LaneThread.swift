@@ -39,6 +39,7 @@ final class LaneThread: @unchecked Sendable {
         reader = try store?.connection { store throws(StoreFault) in try store.reader(on: loop) }
         let (counters, duplicates) = (LaneCounters(environment.metrics), environment.duplicates)
         let (log, spanReceiver) = (environment.log, environment.spanReceiver)
+        let journalReceiver = environment.journalReceiver(ofLane: configuration.number)
         do {
             try DetachedThread.start { [self] in
                 loop.run()
@@ -52,7 +53,7 @@ final class LaneThread: @unchecked Sendable {
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: connectors.connectors(on: loop), tokens: tokens,
                 counters: counters, duplicates: duplicates, log: log, registrations: reader.take(),
-                onSpans: spanReceiver,
+                onSpans: spanReceiver, onJournal: journalReceiver,
                 onStateChange: { reporter.stateChanged($0) })
             self.lane = lane
             self.reporter = reporter

@@ -18,6 +18,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private let pauses: PauseControl
     private let status: StatusCollector
     private let fleetPauses: FleetPauses
+    private let journal: FleetJournal
     private var fleet: FleetControl?
     private let health: HealthMonitor
     private let watcher: ConfigurationWatcher
@@ -54,7 +55,8 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
         broker = BrokerInspector(in: environment)
         pauses = PauseControl(groups, in: environment)
         fleetPauses = FleetPauses(pauses, in: environment)
-        status = StatusCollector(groups, broker, pauses, fleetPauses, in: environment)
+        journal = FleetJournal(in: environment)
+        status = StatusCollector(groups, broker, pauses, fleetPauses, journal, in: environment)
         health = HealthMonitor(groups, in: environment)
         watcher = ConfigurationWatcher(version, from: path, log: log, metrics: environment.metrics)
         report = WorkerLog(version.configuration, in: environment)
@@ -86,7 +88,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             return loop.stop()
         }
         health.start { [self] in status.line(rollout.phase) }
-        let fleet = FleetControl(fleetPauses, local: pauses, in: environment, handler: self) { [self] in
+        let fleet = FleetControl(fleetPauses, journal, local: pauses, in: environment, handler: self) { [self] in
             status.collect(rollout.phase, $0)
         }
         self.fleet = fleet

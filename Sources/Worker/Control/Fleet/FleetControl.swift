@@ -29,20 +29,23 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
     private let bootID: UUIDValue
     /// The number of the last report of the process.
     private var sequence = 0
+    private let journal: FleetJournal
     private var connected: Connected?
     private var closeTimer: TimerToken?
 
     /// - Parameters:
+    ///   - journal: the journal of the worker.
     ///   - local: the pauses of this worker, which commands change.
     ///   - handler: receives `processStarted` once the worker may consume requests.
     ///   - collect: collects the status of the worker.
     init(
-        _ pauses: FleetPauses, local: PauseControl, in environment: LaneEnvironment, handler: RolloutHandler,
+        _ pauses: FleetPauses, _ journal: FleetJournal, local: PauseControl, in environment: LaneEnvironment,
+        handler: RolloutHandler,
         collect: @escaping (@escaping (WorkerSnapshot) -> Void) -> Void
     ) {
         (self.pauses, self.local, self.environment, self.collect) = (pauses, local, environment, collect)
+        (self.journal, bootID) = (journal, journal.bootID)
         self.handler = handler
-        bootID = UUIDValue(high: environment.loop.nextRandom(), low: environment.loop.nextRandom())
     }
 
     private var loop: EventLoop { environment.loop }
@@ -63,7 +66,7 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
     /// changed. The offsets of another broker are meaningless, so commands are read from the end of the stream.
     func changed(_ components: WorkerComponents) {
         let former = connected.take()
-        if let former { leave(former) }
+        if let former { leave(former, endsJournal: components.configuration.journal == nil) }
         guard let settings = components.configuration.fleet else {
             if former != nil { pauses.end() }
             // The worker may still wait for the pauses. A direct call would interrupt the current event of the rollout.
@@ -82,27 +85,35 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
             let report = FleetReport(
                 status, bootID: bootID, sequence: sequence, sentAt: loop.now.unixMilliseconds, hasEnded: hasEnded,
                 pauses: pauses.revision)
-            link.publish(report.json, type: FleetReport.type, key: "status.\(report.worker)", then: then)
+            link.publish(report.json, type: FleetReport.type, key: "status.\(report.worker)") { _ in then() }
         }
         let actions = FleetCommands.Actions(
-            report: { reports.commanded(seconds: $0) }, describe: collect, pause: { [local] in local.set($0, $1, $2) },
-            reply: { link.publish($0.json, type: FleetReply.type, key: "reply.\($0.id)", then: {}) })
+            report: { [journal] in
+                reports.commanded(seconds: $0)
+                journal.commanded(seconds: $0)
+            }, describe: collect, pause: { [local] in local.set($0, $1, $2) },
+            reply: { link.publish($0.json, type: FleetReply.type, key: "reply.\($0.id)") { _ in } })
         let commands = FleetCommands(
             worker: components.lane.worker, exchange: exchange, in: environment, actions)
         pauses.exchange = exchange
         link.start(pauses: pauses, commands: commands)
         connected = Connected(link: link, commands: commands, reports: reports)
         reports.start()
+        if components.configuration.journal != nil { journal.connect(link, worker: components.lane.worker) }
     }
 
-    private func leave(_ former: Connected) {
+    /// - Parameter endsJournal: whether the worker writes no journal from now on.
+    private func leave(_ former: Connected, endsJournal: Bool) {
         former.reports.stop()
         let link = former.link
-        Task(executorPreference: loop) { await link.close() }
+        Task(executorPreference: loop) { [journal] in
+            if endsJournal { await journal.end() }
+            await link.close()
+        }
     }
 
-    /// Publishes the last report unless the broker is away, closes the connections, and then calls `completion`, after
-    /// ``closeSecondsMax`` seconds at the latest.
+    /// Publishes the last report and the rest of the journal unless the broker is away, closes the connections, and
+    /// then calls `completion`, after ``closeSecondsMax`` seconds at the latest.
     func close(_ completion: @escaping @Sendable () -> Void) {
         guard let connected else { return completion() }
         let (link, reports) = (connected.link, connected.reports)
@@ -112,6 +123,7 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
         }
         Task(executorPreference: loop) { [self] in
             if link.isReady { await reports.end() } else { reports.stop() }
+            await journal.end()
             await link.close()
             guard let timer = closeTimer.take() else { return }
             loop.cancel(timer)

@@ -12,7 +12,7 @@ import EventLoop
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class FleetLink: @unchecked Sendable {
-    /// Maximum number of reports and replies that wait for the connection.
+    /// Maximum number of reports, replies and batches that wait for the connection.
     private static let waitingMax = 32
     private static let publishSecondsMax = 2
     private static let prefetch = 16
@@ -75,10 +75,13 @@ final class FleetLink: @unchecked Sendable {
     /// Whether a report would be sent immediately.
     var isReady: Bool { publisher.status == .ready }
 
-    /// Publishes a report or a reply. No watcher may exist, so the broker may return the message.
+    /// Publishes a report, a reply or a batch of the journal. No watcher may exist, so the broker may return the
+    /// message.
     ///
     /// - Parameter completion: called once the broker has the message, or the publish has failed.
-    func publish(_ body: [UInt8], type: String, key: String, then completion: @escaping () -> Void) {
+    func publish(
+        _ body: [UInt8], type: String, key: String, then completion: @escaping (PublishOutcome) -> Void
+    ) {
         publisher.publish(
             OutgoingMessage(
                 exchange: exchange, routingKey: key, body: body, messageID: String(loop.nextRandom(), radix: 36),
@@ -86,11 +89,11 @@ final class FleetLink: @unchecked Sendable {
     }
 
     private final class Completion: PublishReceiver {
-        private let completion: () -> Void
+        private let completion: (PublishOutcome) -> Void
 
-        init(_ completion: @escaping () -> Void) { self.completion = completion }
+        init(_ completion: @escaping (PublishOutcome) -> Void) { self.completion = completion }
 
-        override func published(_ outcome: PublishOutcome) { completion() }
+        override func published(_ outcome: PublishOutcome) { completion(outcome) }
     }
 
     /// Calls no handler from now on, and closes the connections.
