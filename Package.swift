@@ -139,6 +139,8 @@ let package = Package(
             "ControlProtocol",
             ["Delivery", "Registrations", "APNSProtocol", "JSON", "Crypto", "Telemetry", "EventLoop", "Text"]),
         library(
+            "History", ["ControlProtocol", "Registrations", "SQLite", "Crypto", "JSON", "EventLoop", "Threads"]),
+        library(
             "Configuration",
             [
                 "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
@@ -269,6 +271,9 @@ let package = Package(
         tests(
             "ControlProtocolTests",
             ["ControlProtocol", "Delivery", "Registrations", "JSON", "Crypto", "Telemetry", "EventLoop", "Text"]),
+        tests(
+            "HistoryTests",
+            ["History", "ControlProtocol", "Registrations", "SQLite", "Crypto", "JSON", "EventLoop", "TestKit"]),
         tests(
             "ConfigurationTests",
             [

@@ -14,7 +14,7 @@ package enum JournalLine: Sendable, Hashable {
     }
 
     /// Reads a line. Returns nil if the word is unknown, or if the line is malformed or too large.
-    init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         guard json.kind == .array, json.count >= 2, json.sourceRange.count <= JournalLimits.lineBytesMax else {
             return nil
         }

@@ -1,0 +1,52 @@
+import ControlProtocol
+
+/// A time in which lines of a worker may be missing.
+package struct HistoryGap: Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// A process that ended without its last batch.
+        case killed
+        /// Batches that did not arrive.
+        case missing
+        /// Lines that the worker dropped.
+        case dropped
+        /// A process that has sent no batch for a while. A worker without requests sends none.
+        case silent
+    }
+
+    package var worker: String
+    /// The time of the last batch before the gap, by the worker's clock, in UNIX milliseconds.
+    package var from: Int64
+    /// The time of the first batch after the gap, in UNIX milliseconds.
+    package var until: Int64
+    package var reason: Reason
+    /// The number of missing lines, or of missing batches if the reason is `missing`; nil if unknown.
+    package var count: Int?
+
+    package init(worker: String, from: Int64, until: Int64, reason: Reason, count: Int? = nil) {
+        self.worker = worker
+        self.from = from
+        self.until = max(from, until)
+        self.reason = reason
+        self.count = count
+    }
+
+    /// Returns whether lines of a time in the range may be missing.
+    package func concerns(_ range: ClosedRange<Int64>) -> Bool { from <= range.upperBound && until >= range.lowerBound }
+
+    /// A sentence for operators.
+    ///
+    /// - Parameter time: formats a time in UNIX milliseconds.
+    package func sentence(_ time: (Int64) -> String) -> String {
+        switch reason {
+        case .killed:
+            "\(worker) was killed after \(time(from)); up to \(JournalLimits.intervalSeconds) s of its results are missing"
+        case .missing:
+            "\(count ?? 0) batches of \(worker) are missing from \(time(from)) to \(time(until))"
+        case .dropped:
+            "\(worker) dropped \(count ?? 0) lines from \(time(from)) to \(time(until))"
+        case .silent:
+            "\(worker) has sent no journal since \(time(from)); if it was killed, up to "
+                + "\(JournalLimits.intervalSeconds) s of its results are missing"
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// The cause of dead letters that belong together.
+package struct DeadLetterCause: Sendable, Hashable {
+    package var failureClass: String
+    package var code: String
+    package var app: String?
+    /// A JSON pointer into the request.
+    package var path: String?
+
+    package init(failureClass: String, code: String, app: String?, path: String?) {
+        self.failureClass = failureClass
+        self.code = code
+        self.app = app
+        self.path = path
+    }
+
+    /// Results with these codes of the class `registration` have no dead letter.
+    private static let codesWithoutDeadLetter = ["no_device", "gone"]
+
+    /// Returns nil if the result has no dead letter.
+    init?(_ result: ResultRecord) {
+        guard let failure = result.failure else { return nil }
+        if failure.failureClass == "registration", Self.codesWithoutDeadLetter.contains(failure.code) { return nil }
+        self.init(failureClass: failure.failureClass, code: failure.code, app: result.app, path: failure.path)
+    }
+
+    /// The texts that identify the cause.
+    var parts: [String] { [failureClass, code, app ?? "", path ?? ""] }
+}
+
+/// The number of dead letters with one cause.
+package struct DeadLetterGroup: Sendable, Hashable {
+    /// The number of the group, for a search of its samples.
+    package var number: Int64
+    package var cause: DeadLetterCause
+    package var count: Int
+    package var firstAt: Int64
+    package var lastAt: Int64
+    /// The counts of the last 24 hours, oldest first.
+    package var hours: [Int]
+}
