@@ -137,6 +137,8 @@ import Testing
         #expect(StreamPosition.behind(.max) == .next)
         #expect(StreamPosition.offset(.max).argument == .integer(.max))
         #expect(StreamPosition.offset(-1).argument == 0)
+        #expect(StreamPosition.time(1_764_300_000).argument == .timestamp(seconds: 1_764_300_000))
+        #expect(StreamPosition.time(-1).argument == .timestamp(seconds: 0))
         #expect([StreamPosition.first, .last, .next].map(\.argument) == ["first", "last", "next"])
     }
 }

@@ -17,6 +17,9 @@ public enum StreamPosition: Sendable, Hashable {
     /// thus misses messages. The broker reports no error. To detect the new stream, the reader can request the last
     /// message that it knows. In the same stream, this message or a later one arrives at once.
     case offset(Int64)
+    /// The chunk that contains the first message at or after this time, in UNIX seconds, or a neighboring chunk. Earlier
+    /// messages may thus precede that message. If all messages are older, the broker uses `next`.
+    case time(Int64)
 
     /// Returns the position behind the message with an offset.
     public static func behind(_ offset: Int64) -> StreamPosition {
@@ -30,6 +33,7 @@ public enum StreamPosition: Sendable, Hashable {
         case .last: "last"
         case .next: "next"
         case .offset(let offset): .integer(max(0, offset))
+        case .time(let seconds): .timestamp(seconds: UInt64(max(0, seconds)))
         }
     }
 }

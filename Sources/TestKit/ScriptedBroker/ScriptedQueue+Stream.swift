@@ -10,6 +10,8 @@ extension ScriptedQueue {
         case "first": 0
         case "last": max(0, items.count - 1) / chunkMessages * chunkMessages
         case .integer(let offset): Int(max(0, offset))
+        // The scripted broker knows no times of messages.
+        case .timestamp: 0
         default: nil
         }
     }
