@@ -172,12 +172,12 @@ let package = Package(
             ]),
         library(
             "Actions",
-            ["Configuration", "ControlProtocol", "BrokerTopology", "AMQP", "Crypto", "EventLoop"]),
+            ["Configuration", "ControlProtocol", "History", "BrokerTopology", "AMQP", "Crypto", "EventLoop"]),
         library(
             "MartletCLI",
             [
                 "Actions", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores", "Registrations",
-                "PostgreSQL", "SQLite", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
+                "PostgreSQL", "SQLite", "Configuration", "ControlProtocol", "History", "Delivery", "BrokerManagement",
                 "BrokerTopology", "AMQP",
                 "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS",
                 "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads", "CLinux",
@@ -300,8 +300,8 @@ let package = Package(
             "MartletCLITests",
             [
                 "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores",
-                "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
-                "BrokerTopology", "AMQP", "APNS",
+                "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "History", "Delivery",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
                 "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",
                 "EventLoop", "CommandKit", "Text", "Threads",
             ]),
