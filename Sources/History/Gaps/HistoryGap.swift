@@ -41,9 +41,9 @@ package struct HistoryGap: Sendable, Hashable {
         case .killed:
             "\(worker) was killed after \(time(from)); up to \(JournalLimits.intervalSeconds) s of its results are missing"
         case .missing:
-            "\(count ?? 0) batches of \(worker) are missing from \(time(from)) to \(time(until))"
+            "batches of \(worker) are missing from \(time(from)) to \(time(until)): \(count ?? 0)"
         case .dropped:
-            "\(worker) dropped \(count ?? 0) lines from \(time(from)) to \(time(until))"
+            "\(worker) dropped lines from \(time(from)) to \(time(until)): \(count ?? 0)"
         case .silent:
             "\(worker) has sent no journal since \(time(from)); if it was killed, up to "
                 + "\(JournalLimits.intervalSeconds) s of its results are missing"
