@@ -21,8 +21,9 @@
   "app, environment, kind, platform, key_id, ciphertext"
 
 #define LOCK \
-  "SELECT count(*) FROM (\n" \
-  "  SELECT pg_advisory_xact_lock(1297241164, stripe) FROM unnest($1) AS stripe OFFSET 0) l"
+  "SELECT pg_advisory_xact_lock_shared(1297241164, -2), (\n" \
+  "  SELECT count(*) FROM (\n" \
+  "    SELECT pg_advisory_xact_lock(1297241164, stripe) FROM unnest($1) AS stripe OFFSET 0) l)"
 #define LOCK_TYPES {1007}
 
 #define LOCK_ROWS \

@@ -14,14 +14,20 @@ enum PostgresChangeStatements {
             """, [.textArray])
     }
 
-    /// The statement that takes the advisory locks of a transaction, in the order of the array. OFFSET 0 keeps the
-    /// planner from removing the calls.
+    /// The statement that takes the advisory locks of a transaction: a share of the lock of the store, and the stripes
+    /// in the order of the array. OFFSET 0 keeps the planner from removing the calls.
     static var lock: PreparedStatement {
         PreparedStatement(
             """
-            SELECT count(*) FROM (
-              SELECT pg_advisory_xact_lock(\(PostgresLocks.namespace), stripe) FROM unnest($1) AS stripe OFFSET 0) l
+            SELECT pg_advisory_xact_lock_shared(\(PostgresLocks.namespace), \(PostgresLocks.store)), (
+              SELECT count(*) FROM (
+                SELECT pg_advisory_xact_lock(\(PostgresLocks.namespace), stripe) FROM unnest($1) AS stripe OFFSET 0) l)
             """, [.int4Array])
+    }
+
+    /// The statement that takes the lock of the store alone.
+    static var lockStore: PreparedStatement {
+        PreparedStatement("SELECT pg_advisory_xact_lock(\(PostgresLocks.namespace), \(PostgresLocks.store))")
     }
 
     /// The statement that locks and reads rows, in the order of their keys, so that sessions do not deadlock.

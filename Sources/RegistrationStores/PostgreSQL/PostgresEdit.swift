@@ -17,6 +17,9 @@ final class PostgresEdit: PostgresOperation {
     }
 
     override func addReads(to transaction: PostgresTransaction) throws(CryptoError) {
+        // The parts of an import lock rows in another order than this transaction. A share of the lock of the store
+        // prevents a deadlock.
+        transaction.execute(.lock, PostgresLocks.parameters(stripes: []))
         transaction.execute(.pageEnd, .page(after: page.after, Int64(page.rowsMax - 1))) {
             [self] result throws(PostgresError) in
             last = result.count == 0 ? nil : try Registration.Key(result, row: 0, column: 0)

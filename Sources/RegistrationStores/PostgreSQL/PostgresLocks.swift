@@ -1,4 +1,5 @@
 import Crypto
+import PostgreSQL
 import Registrations
 
 /// The advisory locks of a store. Row locks alone do not keep two sessions from inserting rows of one user or device.
@@ -11,6 +12,16 @@ enum PostgresLocks {
     static let namespace: Int32 = 0x4D_52_54_4C
     /// The second integer of the lock of migrations.
     static let migration: Int32 = -1
+    /// The second integer of the lock of the whole store. Transactions that lock rows share this lock. A batch of an
+    /// import holds it alone instead of the locks of its keys, which would exceed the server's memory for locks.
+    static let store: Int32 = -2
+
+    /// Returns the parameters of the statement that takes the locks.
+    static func parameters(stripes: [Int32]) -> PostgresParameters {
+        var parameters = PostgresParameters()
+        parameters.append(array: stripes)
+        return parameters
+    }
 
     /// Returns the second integers of the locks of a batch, without duplicates, in the order in which sessions take the
     /// locks.

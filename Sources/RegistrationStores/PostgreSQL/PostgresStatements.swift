@@ -36,6 +36,7 @@ enum PostgresWriterStatement: Int, CaseIterable {
     /// Returns the apps with numbers above a given number.
     case newApps
     case lock
+    case lockStore
     case lockRows
     case readMarks
     case updateRows
@@ -65,6 +66,7 @@ enum PostgresWriterStatement: Int, CaseIterable {
         case .numberApps: PostgresChangeStatements.numberApps
         case .newApps: PreparedStatement("SELECT id, bundle_id FROM martlet.app WHERE id > $1 ORDER BY id", [.int2])
         case .lock: PostgresChangeStatements.lock
+        case .lockStore: PostgresChangeStatements.lockStore
         case .lockRows: PostgresChangeStatements.lockRows
         case .readMarks:
             PreparedStatement("SELECT key, at, permanent FROM martlet.ended WHERE key = ANY($1)", [.uuidArray])

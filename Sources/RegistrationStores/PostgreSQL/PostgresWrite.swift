@@ -20,13 +20,16 @@ struct PostgresWrite {
 
     mutating func update(_ row: StoredRow) { updated.append(row) }
 
-    /// Adds the rows and marks of a change.
+    /// Adds the rows and marks of a change. Returns the rows, in the order of the change.
     ///
     /// - Parameter stored: The rows that the transaction read.
     /// - Throws: ``CryptoError`` if an identity cannot be encrypted.
+    @discardableResult
     mutating func add(
         _ change: RegistrationRules.Change, replacing stored: StoredRegistrations, _ context: PostgresWriterContext
-    ) throws(CryptoError) {
+    ) throws(CryptoError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        rows.reserveCapacity(change.rows.count)
         for registration in change.rows {
             guard let app = context.apps.number(of: registration.app) else {
                 preconditionFailure("cannot write a registration: its app has no number")
@@ -34,8 +37,10 @@ struct PostgresWrite {
             let previous = stored[registration.key]
             let row = try context.coder.row(of: registration, app: app, replacing: previous)
             if previous == nil { inserted.append(row) } else { updated.append(row) }
+            rows.append(row)
         }
         marks += change.marks
+        return rows
     }
 
     /// Adds an event, and returns it.

@@ -6,7 +6,7 @@ public import Registrations
 ///
 /// Loop-bound.
 public final class PostgresWriter: RegistrationWriter {
-    private let context: PostgresWriterContext
+    let context: PostgresWriterContext
 
     /// Loads libpq, unless the process has loaded it. Loading reads files, so call ``PostgresLibrary/load()`` before
     /// lanes start.
@@ -31,6 +31,8 @@ public final class PostgresWriter: RegistrationWriter {
         // After a failover, the number of an app may belong to another app.
         context.connection.start(onChange: onChange) { [context] in context.apps = PostgresApps() }
     }
+
+    public override var importCommandsMax: Int { PostgresBatch.commandsMax }
 
     public override func apply(_ batch: CommandBatch) { PostgresBatch(batch, context).begin() }
 

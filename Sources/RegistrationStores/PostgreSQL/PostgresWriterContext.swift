@@ -10,6 +10,8 @@ final class PostgresWriterContext {
     let index: BlindIndex
     let coder: RowCoder
     var apps = PostgresApps()
+    /// Maximum number of commands and ends in a part of a batch.
+    var partCommandsMax = PostgresBatch.partCommandsMax
 
     init(connection: PostgresStoreConnection, index: BlindIndex, coder: RowCoder) {
         (self.connection, self.index, self.coder) = (connection, index, coder)

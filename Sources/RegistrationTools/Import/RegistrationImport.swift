@@ -5,7 +5,7 @@ package import Registrations
 /// An import of registrations from a file.
 ///
 /// The import reads a batch while the store applies the previous one. The checkpoint advances after the store has
-/// applied a batch. After a kill, a resumed import applies the lines after the checkpoint, some of them again. A
+/// applied a batch, and is written while the store applies the next one. After a kill, a resumed import applies the lines after the checkpoint, some of them again. A
 /// repeated registration changes nothing.
 ///
 /// Loop-bound.
@@ -82,6 +82,16 @@ package final class RegistrationImport {
         }
     }
 
+    /// A batch whose outcome the import awaits.
+    private struct InFlightBatch {
+        var batch: Batch
+        /// The call to the store; nil if the batch has no items, and in a dry run.
+        var call: AwaitedBatch?
+    }
+
+    /// The number of lines that the import reads in one event-loop iteration.
+    private static let linesPerIteration = 32
+
     private let options: Options
     private let loop: EventLoop
     /// The store; nil in a dry run.
@@ -93,6 +103,7 @@ package final class RegistrationImport {
     /// The progress. The import has applied, rejected or, in a dry run, only validated the first `line` lines.
     private var checkpoint = ImportCheckpoint()
     private var writtenLine = 0
+    private var batchSize: ImportBatchSize
 
     /// Creates an import.
     ///
@@ -109,6 +120,8 @@ package final class RegistrationImport {
         (self.options, self.store, self.loop) = (options, store, loop)
         (self.rejected, self.isStopped) = (rejected, isStopped)
         checkpoint.store = options.store
+        batchSize = ImportBatchSize(
+            linesMin: CommandBatch.commandsMax, linesMax: store?.importCommandsMax ?? CommandBatch.commandsMax)
         parser = ImportParser(
             registeredAt: options.registeredAt, indexKey: options.indexKey, environment: environment)
     }
@@ -155,25 +168,22 @@ package final class RegistrationImport {
     }
 
     private func importLines(of reader: inout ImportReader) async throws(ImportError) -> End {
-        var inFlight: (batch: Batch, reply: StoreReply<[CommandOutcome]>?)?
+        var inFlight: InFlightBatch?
         while true {
-            // A dry run never waits for the store. It therefore suspends here, for signals and the progress bar.
-            if store == nil { await loop.sleep(for: .zero) }
             let next = isStopped() ? nil : try await nextBatch(of: &reader)
-            if let (batch, reply) = inFlight {
-                switch await settle(batch, reply) {
-                case .success(let settled): try advance(to: batch.place, settled)
+            let completed = inFlight
+            var settled: Settled?
+            if let completed {
+                switch await settle(completed) {
+                case .success(let outcome): settled = outcome
                 case .failure(let fault):
                     try writeCheckpoint()
                     return .storeFailed(fault)
                 }
             }
-            guard let next else { break }
-            let items = next.items
-            inFlight = (
-                next,
-                items.isEmpty ? nil : store?.submit(items.compactMap(\.command), ends: items.compactMap(\.end))
-            )
+            inFlight = next.map { begin($0) }
+            if let completed, let settled { try advance(to: completed.batch.place, settled) }
+            if inFlight == nil { break }
         }
         guard isStopped() else {
             if isFile, store != nil { ImportCheckpoint.remove(of: options.path) }
@@ -183,12 +193,20 @@ package final class RegistrationImport {
         return .stopped
     }
 
+    private func begin(_ batch: Batch) -> InFlightBatch {
+        let items = batch.items
+        return InFlightBatch(
+            batch: batch,
+            call: items.isEmpty ? nil : store?.submit(items.compactMap(\.command), ends: items.compactMap(\.end)))
+    }
+
     /// Reads and returns the next batch. Returns nil at the end of the file, or if the import is stopped before the
     /// first line of the batch.
     private func nextBatch(of reader: inout ImportReader) async throws(ImportError) -> Batch? {
         var batch = Batch()
         let now = loop.now.unixMilliseconds
-        while batch.lineCount < CommandBatch.commandsMax,
+        let lineCount = batchSize.lines
+        while batch.lineCount < lineCount,
             let line = try await reader.line(on: loop, unless: isStopped)
         {
             let number = reader.place.line
@@ -204,17 +222,21 @@ package final class RegistrationImport {
             }
             batch.place = reader.place
             batch.lineCount += 1
+            // The store's connection, signals and the progress bar use the loop meanwhile.
+            if batch.lineCount.isMultiple(of: Self.linesPerIteration) { await loop.sleep(for: .zero) }
         }
         return batch.lineCount == 0 ? nil : batch
     }
 
     /// Waits for the outcomes of a batch. Items whose values the store refuses become rejects.
-    private func settle(_ batch: Batch, _ reply: StoreReply<[CommandOutcome]>?) async -> Result<Settled, StoreFault> {
+    private func settle(_ inFlight: InFlightBatch) async -> Result<Settled, StoreFault> {
+        let batch = inFlight.batch
         var settled = Settled(counts: checkpoint.counts, rejects: batch.rejects)
-        if let store, let reply {
+        if let store, let call = inFlight.call {
             do throws(StoreFault) {
                 do throws(StoreFault) {
-                    settled.add(try await reply.value())
+                    settled.add(try await call.reply.value())
+                    batchSize.batchCompleted(lines: batch.lineCount, after: call.duration)
                 } catch {
                     try await apply(batch.items[...], to: store, &settled)
                 }

@@ -1,10 +1,23 @@
+import EventLoop
 import Registrations
 
 /// A batch of commands that a task waits for.
 final class AwaitedBatch: CommandBatch {
     let reply = StoreReply<[CommandOutcome]>()
+    private let loop: EventLoop
+    private let begin: MonotonicTime
+    /// The time that the store needed. Zero until the batch is completed.
+    private(set) var duration = Duration.zero
 
-    override func completed(_ outcomes: [CommandOutcome]) { reply.complete(.success(outcomes)) }
+    init(_ commands: [RegistrationCommand], ends: [StoredEnd], rules: RegistrationRules, on loop: EventLoop) {
+        (self.loop, begin) = (loop, loop.now.monotonic)
+        super.init(commands, ends: ends, rules: rules)
+    }
+
+    override func completed(_ outcomes: [CommandOutcome]) {
+        duration = begin.duration(to: loop.now.monotonic)
+        reply.complete(.success(outcomes))
+    }
 
     override func failed(_ fault: StoreFault) { reply.complete(.failure(fault)) }
 }

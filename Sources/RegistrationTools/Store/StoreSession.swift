@@ -49,20 +49,23 @@ package final class StoreSession {
 
     package func close() async { await writer.close() }
 
+    /// See ``RegistrationWriter/importCommandsMax``.
+    var importCommandsMax: Int { writer.importCommandsMax }
+
     /// Applies commands, and ends from an export, as one transaction. Returns their outcomes in their order.
     package func apply(
         _ commands: [RegistrationCommand], ends: [StoredEnd] = []
     ) async throws(StoreFault) -> [CommandOutcome] {
-        try await repeating { submit(commands, ends: ends) }
+        try await repeating { submit(commands, ends: ends).reply }
     }
 
     /// Begins to apply commands and ends as one transaction, so that the caller can work meanwhile. Never repeats the
     /// call.
-    func submit(_ commands: [RegistrationCommand], ends: [StoredEnd]) -> StoreReply<[CommandOutcome]> {
+    func submit(_ commands: [RegistrationCommand], ends: [StoredEnd]) -> AwaitedBatch {
         let rules = RegistrationRules(now: loop.now.unixMilliseconds, devicesPerUserMax: devicesPerUserMax)
-        let batch = AwaitedBatch(commands, ends: ends, rules: rules)
+        let batch = AwaitedBatch(commands, ends: ends, rules: rules, on: loop)
         writer.apply(batch)
-        return batch.reply
+        return batch
     }
 
     /// Reads registrations in pages. Calls `body` for each page until `body` returns false.

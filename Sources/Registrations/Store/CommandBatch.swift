@@ -1,6 +1,7 @@
 /// A batch of commands, and of ends from an export, that one transaction applies.
 open class CommandBatch {
-    /// Maximum number of commands and ends in a batch. The caller applies the limit.
+    /// Maximum number of commands and ends in a batch, except those of an import
+    /// (``RegistrationWriter/importCommandsMax``). The caller applies the limit.
     public static let commandsMax = 256
 
     public let commands: [RegistrationCommand]

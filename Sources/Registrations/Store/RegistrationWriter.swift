@@ -13,6 +13,9 @@ open class RegistrationWriter {
     ///   loses the connection.
     open func start(onChange: @escaping (StoreFault?) -> Void) { fatalError("start must be overridden") }
 
+    /// Maximum number of commands and ends in a batch of an import. The caller applies the limit.
+    open var importCommandsMax: Int { CommandBatch.commandsMax }
+
     /// Applies commands in their order, and stores their events.
     open func apply(_ batch: CommandBatch) { fatalError("apply must be overridden") }
 

@@ -48,15 +48,53 @@ import Testing
                 _ = try await recorded.client.edit(.unsuspend(app: RegistrationModel.app), rowsMax: 5)
             }
         }
+        try await expectRules(fixture)
+        try await expectNoDeadlock(fixture, afterCommits: 300)
+    }
+
+    @Test func `Batches of an import and of the queue about the same users succeed without a deadlock`() async throws {
+        let fixture = try await PostgresFixture()
+        let rules = RegistrationRules(now: RegistrationModel.start + 10 * CommandMix.day, devicesPerUserMax: 3)
+        try await withTwoClients(fixture) { number, recorded in
+            var mix = CommandMix(seed: UInt64(62 + number))
+            if number == 0 {
+                try #require(recorded.client.writer as? PostgresWriter).context.partCommandsMax = 50
+                for _ in 0..<20 {
+                    var commands: [RegistrationCommand] = []
+                    while commands.count <= CommandBatch.commandsMax {
+                        commands += mix.batch(countMax: 100, before: 10 * CommandMix.day)
+                    }
+                    _ = try await recorded.client.apply(commands, rules: rules)
+                }
+            } else {
+                for round in 0..<100 {
+                    _ = try await recorded.client.apply(
+                        mix.batch(countMax: 40, before: 10 * CommandMix.day), rules: rules)
+                    guard round.isMultiple(of: 5) else { continue }
+                    _ = try await recorded.client.maintain(
+                        rules: RegistrationRules(now: rules.now + Maintenance.eventAgeMillisecondsMin))
+                    _ = try await recorded.client.edit(.unsuspend(app: RegistrationModel.app), rowsMax: 5)
+                }
+            }
+        }
+        try await expectRules(fixture)
+        try await expectNoDeadlock(fixture, afterCommits: 100)
+    }
+
+    /// Expects that the live rows are readable, that each installation has one, and that no user has more than three.
+    private func expectRules(_ fixture: PostgresFixture) async throws {
         let live = try await liveRows(fixture)
         #expect(live.allSatisfy { $0.details?.identity != nil })
         let devices = live.compactMap(\.deviceKey)
         #expect(Set(devices).count == devices.count)
         let users = Dictionary(grouping: live) { $0.details?.userKey }
         #expect(users.values.allSatisfy { $0.count <= 3 })
+    }
+
+    private func expectNoDeadlock(_ fixture: PostgresFixture, afterCommits count: Int) async throws {
         try await poll(until: "the statistics are complete") {
             try await fixture.sql(
-                "SELECT xact_commit > 300 FROM pg_stat_database WHERE datname = current_database()") == ["t"]
+                "SELECT xact_commit > \(count) FROM pg_stat_database WHERE datname = current_database()") == ["t"]
         }
         let deadlocks = try await fixture.sql(
             "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
