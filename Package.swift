@@ -172,7 +172,10 @@ let package = Package(
             ]),
         library(
             "Actions",
-            ["Configuration", "ControlProtocol", "History", "BrokerTopology", "AMQP", "Crypto", "EventLoop"]),
+            [
+                "Configuration", "ControlProtocol", "History", "DeadLetters", "Delivery", "BrokerTopology", "AMQP",
+                "Crypto", "EventLoop", "Text",
+            ]),
         library(
             "MartletCLI",
             [
@@ -299,7 +302,7 @@ let package = Package(
         tests(
             "MartletCLITests",
             [
-                "TestKit", "MartletCLI", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores",
+                "TestKit", "MartletCLI", "Actions", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores",
                 "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "History", "Delivery",
                 "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
                 "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",

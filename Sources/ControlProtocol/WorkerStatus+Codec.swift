@@ -123,6 +123,7 @@ extension WorkerStatus.OpenBreaker {
             .member("code", \.code, .text),
             .member("sentence", \.sentence, .text),
             .member("seconds_open", \.secondsOpen, .integer),
+            .member("apps", \.apps, .texts, omitting: []),
         ])
 }
 

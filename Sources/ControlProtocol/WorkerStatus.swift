@@ -156,12 +156,17 @@ extension WorkerStatus {
         /// The cause and a possible remedy.
         package var sentence = ""
         package var secondsOpen = 0
+        /// The bundle IDs of some affected apps. Empty for the breaker of the store, and for earlier workers.
+        package var apps: [String] = []
 
-        package init(route: String = "-", code: String = "-", sentence: String = "", secondsOpen: Int = 0) {
+        package init(
+            route: String = "-", code: String = "-", sentence: String = "", secondsOpen: Int = 0, apps: [String] = []
+        ) {
             self.route = route
             self.code = code
             self.sentence = sentence
             self.secondsOpen = secondsOpen
+            self.apps = apps
         }
     }
 

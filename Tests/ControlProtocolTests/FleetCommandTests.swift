@@ -15,7 +15,9 @@ import Testing
         FleetCommand(id: FleetSamples.uuid(1), by: "alice", action: .report(seconds: 0)),
         FleetCommand(id: FleetSamples.uuid(1), by: "alice", why: "look", action: .report(seconds: 60)),
         FleetCommand(id: FleetSamples.uuid(2), by: "bob", workers: ["a", "b"], action: .describe),
-        FleetCommand(id: FleetSamples.uuid(3), by: "bob", action: .probe(route: "key K")),
+        FleetCommand(id: FleetSamples.uuid(3), by: "bob", action: .probe(.part(.key("K")))),
+        FleetCommand(id: FleetSamples.uuid(3), by: "bob", action: .probe(.endpoint("api.push.apple.com:2197"))),
+        FleetCommand(id: FleetSamples.uuid(3), by: "bob", action: .probe(.store)),
         FleetCommand(id: FleetSamples.uuid(4), by: "bob", why: "w", workers: ["a"], action: .pause(.topic("a b"))),
         FleetCommand(id: FleetSamples.uuid(5), by: "bob", workers: ["a"], action: .resume(.everything)),
         FleetCommand(id: FleetSamples.uuid(6), by: "bob", action: .unsupported("dance")),
@@ -35,7 +37,8 @@ import Testing
     @Test(arguments: [
         (#""why":"w""#, "action"), (#""action":7"#, "action"), (#""action":"""#, "action"),
         (#""action":"report","seconds":61"#, "seconds"), (#""action":"report","seconds":-1"#, "seconds"),
-        (#""action":"probe""#, "route"), (#""action":"probe","route":7"#, "route"),
+        (#""action":"probe""#, "scope"), (#""action":"probe","scope":"key""#, "scope"),
+        (#""action":"resume","workers":["a"],"scope":"store""#, "scope"),
         (#""action":"pause","why":"w","workers":["a"]"#, "scope"),
         (#""action":"pause","why":"w","workers":["a"],"scope":"topic""#, "scope"),
         (#""action":"pause","why":"w","scope":"everything""#, "workers"),
@@ -64,6 +67,7 @@ import Testing
             FleetReply(to: FleetSamples.uuid(2), from: "w", .busy),
             FleetReply(to: FleetSamples.uuid(3), from: "w", .unsupported, "no action dance"),
             FleetReply(to: FleetSamples.uuid(4), from: "w", .failed, "no breaker is open"),
+            FleetReply(to: FleetSamples.uuid(5), from: "w", .done, probed: 3),
         ]
         for reply in replies { #expect(try FleetReply(json: reply.json) == reply) }
         let noSentence = FleetReply(to: FleetSamples.uuid(4), from: "w", .failed)

@@ -23,6 +23,7 @@ package final class FleetSession {
     private static let brokerSecondsMax = 15
 
     package let connection: BrokerConnection
+    let connector: BrokerConnector
     let admin: BrokerAdmin
     let publisher: Publisher
     let names: TopologyNames
@@ -30,12 +31,16 @@ package final class FleetSession {
     private let queue: String
     /// The reports that the session has received.
     package private(set) var view = FleetView()
+    /// The replies to the last command that awaits replies, by worker.
+    private var replies: [String: FleetReply] = [:]
+    private var awaitedID: UUIDValue?
     private let arrivals: ArrivalWait
 
     package var loop: EventLoop { connection.loop }
 
     /// - Parameter command: the name of the connection, such as `martlet status`.
     package init(_ connector: BrokerConnector, on loop: EventLoop, command: String) {
+        self.connector = connector
         names = connector.names
         arrivals = ArrivalWait(on: loop)
         queue = names.watchQueuePrefix + String(loop.nextRandom(), radix: 36)
@@ -83,15 +88,41 @@ package final class FleetSession {
     private func received(_ message: IncomingMessage) {
         // Only workers may publish to the exchange of the fleet.
         guard message.exchange == names.fleetExchange else { return }
-        _ = view.receive(message.body, at: loop.now.monotonic)
+        if message.properties.type == FleetReply.type {
+            guard let reply = try? FleetReply(json: message.body), reply.id == awaitedID,
+                replies[reply.worker] != nil || replies.count < FleetLimits.workersMax
+            else { return }
+            replies[reply.worker] = reply
+        } else {
+            _ = view.receive(message.body, at: loop.now.monotonic)
+        }
         arrivals.notify()
     }
 
-    /// Requests a report from each worker.
-    private func requestReports(by operatorName: String) async throws(AMQPError) {
+    /// Sends a command. Waits until each of the workers has replied, or until the time has passed.
+    ///
+    /// - Returns: the replies, by worker.
+    func send(
+        _ command: FleetCommand, awaiting workers: Set<String>, milliseconds: Int
+    ) async throws(AMQPError) -> [String: FleetReply] {
+        (awaitedID, replies) = (command.id, [:])
+        defer { (awaitedID, replies) = (nil, [:]) }
+        try await admin.bindQueue(queue, toExchange: names.fleetExchange, routingKey: "reply.\(command.id)")
+        try await publish(command.json, type: FleetCommand.type, key: "command.\(command.action.name)")
+        await arrivals.wait(milliseconds: milliseconds) { workers.isSubset(of: replies.keys) }
+        return replies
+    }
+
+    /// Waits until the reports satisfy a condition, or until the time has passed.
+    func wait(milliseconds: Int, until isComplete: () -> Bool) async {
+        await arrivals.wait(milliseconds: milliseconds, until: isComplete)
+    }
+
+    /// Requests a report from each worker, now and then each second for this time.
+    func requestReports(by operatorName: String, seconds: Int = 0) async throws(AMQPError) {
         let command = FleetCommand(
             id: UUIDValue(high: loop.nextRandom(), low: loop.nextRandom()), by: operatorName,
-            action: .report(seconds: 0))
+            action: .report(seconds: seconds))
         try await publish(command.json, type: FleetCommand.type, key: "command.report")
     }
 

@@ -13,8 +13,7 @@ struct FleetActionMembers: Sendable {
 
     private(set) var name = ""
     private var seconds = ActionDetail<Int>.missing
-    private var route = ActionDetail<String>.missing
-    private var scope = ActionDetail<PauseScope>.missing
+    private var scope = ActionDetail<ProbeScope>.missing
 
     static let codec = ObjectCodec(
         "a command", from: Self(), ignoresUnknown: true,
@@ -22,9 +21,6 @@ struct FleetActionMembers: Sendable {
             .required("action", \.name, .printable(bytesMax: FleetLimits.actionBytesMax)),
             .member(
                 "seconds", \.seconds, ActionDetail.codec(.int(0...FleetLimits.reportSecondsMax)), omitting: .missing),
-            .member(
-                "route", \.route, ActionDetail.codec(.printable(bytesMax: FleetLimits.routeBytesMax)),
-                omitting: .missing),
             .member("scope", \.scope, ActionDetail.codec(.scope), omitting: .missing),
         ])
 
@@ -34,9 +30,9 @@ struct FleetActionMembers: Sendable {
         switch action {
         case .report(let seconds): (name, self.seconds) = (Word.report.rawValue, .value(seconds))
         case .describe: name = Word.describe.rawValue
-        case .probe(let route): (name, self.route) = (Word.probe.rawValue, .value(route))
-        case .pause(let scope): (name, self.scope) = (Word.pause.rawValue, .value(scope))
-        case .resume(let scope): (name, self.scope) = (Word.resume.rawValue, .value(scope))
+        case .probe(let scope): (name, self.scope) = (Word.probe.rawValue, .value(scope))
+        case .pause(let scope): (name, self.scope) = (Word.pause.rawValue, .value(.part(scope)))
+        case .resume(let scope): (name, self.scope) = (Word.resume.rawValue, .value(.part(scope)))
         case .unsupported(let name): self.name = name
         }
     }
@@ -48,11 +44,18 @@ struct FleetActionMembers: Sendable {
         switch Word(rawValue: name) {
         case .report: .report(seconds: try seconds.value() ?? FleetLimits.reportSecondsMax)
         case .describe: .describe
-        case .probe: .probe(route: try route.required("route", members))
-        case .pause: .pause(try scope.required("scope", members))
-        case .resume: .resume(try scope.required("scope", members))
+        case .probe: .probe(try scope.required("scope", members))
+        case .pause: .pause(try pausedScope(members))
+        case .resume: .resume(try pausedScope(members))
         case nil: .unsupported(name)
         }
+    }
+
+    private func pausedScope(_ members: ObjectMembers) throws(InputError) -> PauseScope {
+        guard case .part(let scope) = try scope.required("scope", members) else {
+            throw members.error("scope", "cannot be paused")
+        }
+        return scope
     }
 }
 

@@ -9,8 +9,8 @@ package struct FleetCommand: Sendable, Hashable {
         case report(seconds: Int)
         /// A reply with the full status.
         case describe
-        /// A probe of an open breaker.
-        case probe(route: String)
+        /// A probe of the open breakers of a scope.
+        case probe(ProbeScope)
         /// A pause of one worker, which ends with the process.
         case pause(PauseScope)
         case resume(PauseScope)
@@ -35,6 +35,14 @@ package struct FleetCommand: Sendable, Hashable {
         self.why = why
         self.workers = workers
         self.action = action
+    }
+
+    /// Returns whether a command may carry the reason.
+    package static func isValid(why: String) -> Bool { why.isPrintable(bytesMax: FleetLimits.whyBytesMax) }
+
+    /// Returns whether a command may carry the scope.
+    package static func isValid(scope: ProbeScope) -> Bool {
+        scope.description.isPrintable(bytesMax: FleetLimits.scopeBytesMax) && ProbeScope(scope.description) == scope
     }
 
     package func addresses(_ worker: String) -> Bool { workers?.contains(worker) ?? true }

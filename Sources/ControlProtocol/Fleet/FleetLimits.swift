@@ -16,8 +16,8 @@ package enum FleetLimits {
     package static let actionBytesMax = 64
     /// Maximum size of the name of a queue (AMQP 0-9-1, short string).
     package static let queueBytesMax = 255
-    /// Maximum size of a route.
-    package static let routeBytesMax = 1024
+    /// Maximum number of breakers in a reply.
+    package static let breakersMax = 1 << 20
     /// Maximum size of the sentence in a reply.
     package static let sentenceBytesMax = 1000
 

@@ -19,6 +19,8 @@ package struct FleetReply: Sendable, Hashable {
     package var outcome: Outcome
     /// The effect of the command, or the reason for its failure. A failure requires a sentence.
     package var sentence: String?
+    /// The number of probed breakers, of all lanes.
+    package var probed: Int?
     /// The full status.
     package var status: WorkerStatus?
     /// The elements that the status omits because the reply would be too large.
@@ -26,12 +28,13 @@ package struct FleetReply: Sendable, Hashable {
 
     package init(
         to id: UUIDValue, from worker: String, _ outcome: Outcome, _ sentence: String? = nil,
-        status: WorkerStatus? = nil
+        probed: Int? = nil, status: WorkerStatus? = nil
     ) {
         self.id = id
         self.worker = worker
         self.outcome = outcome
         self.sentence = sentence
+        self.probed = probed
         self.status = status
     }
 }
@@ -49,6 +52,7 @@ extension FleetReply {
                 .required("worker", \.worker, .printable(bytesMax: FleetLimits.workerBytesMax)),
                 .required("outcome", \.outcome, .word),
                 .optional("sentence", \.sentence, .printable(bytesMax: FleetLimits.sentenceBytesMax)),
+                .optional("probed", \.probed, .int(0...FleetLimits.breakersMax)),
                 .optional("status", \.status, WorkerStatus.codec.value),
                 .member("dropped", \.dropped, .list(of: DroppedElements.codec.value, "an omission"), omitting: []),
             ],

@@ -27,11 +27,11 @@ extension ValueCodec<UUIDValue> {
     }
 }
 
-extension ValueCodec<PauseScope> {
+extension ValueCodec where Value: LosslessStringConvertible & Sendable {
     /// A codec of scopes, which JSON represents by their descriptions.
     static var scope: Self {
         ValueCodec<String>.printable(bytesMax: FleetLimits.scopeBytesMax).mapped(
             "a scope of at most \(FleetLimits.scopeBytesMax) bytes, such as everything or topic com.example.app",
-            read: { PauseScope($0) }, write: { $0.description })
+            read: { Value($0) }, write: { $0.description })
     }
 }

@@ -36,7 +36,8 @@ extension WorkerStatus {
     var elementCount: Int {
         let latency = totals.latency.map { $0.bounds.count + $0.counts.count } ?? 0
         let registrations = registrations.map { $0.reasons.count + $0.dataKeys.count } ?? 0
-        return reasons.count + queues.count + breakers.count + limitedApps.count + paused.count + pauses.count
+        let breakers = breakers.reduce(breakers.count) { $0 + $1.apps.count }
+        return reasons.count + queues.count + breakers + limitedApps.count + paused.count + pauses.count
             + certificates.count + (channelCommands?.reasons.count ?? 0) + registrations + latency
     }
 }

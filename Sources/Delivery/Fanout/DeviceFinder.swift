@@ -151,6 +151,14 @@ extension DeviceFinder {
         }
     }
 
+    /// Probes the open breaker now. Returns whether the breaker is open.
+    func probeNow() -> Bool {
+        guard breaker.opening != nil else { return false }
+        breaker.probeNow(loop.now.monotonic)
+        update(nil)
+        return true
+    }
+
     func probeSucceeded() { update(breaker.probeSucceeded(loop.now.monotonic)) }
 
     func probeFailed(_ fault: StoreFault) {

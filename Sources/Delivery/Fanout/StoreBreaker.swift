@@ -101,6 +101,13 @@ struct StoreBreaker {
         return true
     }
 
+    /// Makes the next probe due, unless a probe is in flight. Without a connection, the next connection does so.
+    mutating func probeNow(_ now: MonotonicTime) {
+        guard case .open(var opening) = state, case .due(let time) = opening.probe, now < time else { return }
+        opening.probe = .due(now)
+        state = .open(opening)
+    }
+
     /// Records that the reader is ready.
     mutating func connected(_ now: MonotonicTime) {
         switch state {

@@ -70,6 +70,10 @@ public actor Lane {
     /// - Returns: false if the lane does not have the key, certificate or topic of the scope.
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool { pipeline.pause(scope, isPaused) }
 
+    /// Probes the open breakers of a scope now, instead of after their waits. A breaker that messages probe is probed by
+    /// the next request of its route. Returns the number of breakers.
+    public func probeNow(_ scope: ProbeScope) -> Int { pipeline.probeNow(scope) }
+
     public func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         for pool in pipeline.dispatcher.pools where pool.configuration.credential.name == credential {
             pool.apply(update)

@@ -38,6 +38,11 @@ public struct LaneStatus: Sendable {
         /// The failure, with a remedy if one is known.
         public var sentence: String
         public var secondsOpen: Int
+        /// The bundle IDs of the affected apps, at most ``appsMax``. Empty for the breaker of the store.
+        public var apps: [String]
+
+        /// Maximum number of apps that a status names for a breaker.
+        package static let appsMax = 10
     }
 
     /// An app at its limits.

@@ -64,6 +64,16 @@ package enum MessageHeaderName {
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"
 
+    /// Returns the value of ``reasonCode`` of a request that waits because a breaker with this code is open.
+    package static func heldCode(_ code: String) -> String { heldPrefix + code }
+
+    /// Returns the value of ``reasonCode`` without the mark of a breaker, as in results.
+    static func codeWithoutHold(_ code: String) -> String {
+        code.hasPrefix(heldPrefix) ? String(code.dropFirst(heldPrefix.count)) : code
+    }
+
+    private static let heldPrefix = "held-"
+
     /// All headers that the worker writes.
     package static let all = singleRound.union([
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState, cursor,

@@ -51,14 +51,10 @@ struct Wait: Sendable, Hashable {
     /// The reason code from APNs or the worker, for operators who inspect the wait queues.
     var reason: String
 
-    private static let heldPrefix = "held-"
-
-    static func heldCode(_ cause: HoldReason) -> String { heldPrefix + cause.code }
+    static func heldCode(_ cause: HoldReason) -> String { MessageHeaderName.heldCode(cause.code) }
 
     /// The reason code as in results, without the mark of a hold.
-    var code: String {
-        reason.hasPrefix(Self.heldPrefix) ? String(reason.dropFirst(Self.heldPrefix.count)) : reason
-    }
+    var code: String { MessageHeaderName.codeWithoutHold(reason) }
 
     /// Returns the duration of the wait.
     ///

@@ -61,6 +61,13 @@ extension DeliveryPipeline {
         }
     }
 
+    /// Probes the open breakers of a scope now. Returns the number of breakers.
+    func probeNow(_ scope: ProbeScope) -> Int {
+        let routeCount = routes.probeNow(scope)
+        guard scope == .store || scope == .part(.everything), let expander else { return routeCount }
+        return routeCount + (expander.finder.probeNow() ? 1 : 0)
+    }
+
     /// Whether deliveries are in flight, or not yet acknowledged, rejected or requeued, such as parked deliveries.
     var hasDeliveries: Bool { deliveries.count > 0 || session.unsettledCount > 0 }
 

@@ -18,7 +18,8 @@ extension DeliveryPipeline {
 
     private var openBreakers: [LaneStatus.OpenBreaker] {
         let ofRoutes = dispatcher.breakers.openings.map { scope, opening in
-            breaker(dispatcher.name(of: scope), opening.cause, since: opening.since)
+            breaker(
+                dispatcher.name(of: scope), opening.cause, since: opening.since, dispatcher.apps(affectedBy: scope))
         }
         let ofStore = expander?.finder.holding.map {
             breaker(DeviceFinder.route, $0.cause, since: $0.since)
@@ -26,9 +27,11 @@ extension DeliveryPipeline {
         return ofRoutes + [ofStore].compactMap(\.self)
     }
 
-    private func breaker(_ route: String, _ cause: HoldReason, since: MonotonicTime) -> LaneStatus.OpenBreaker {
+    private func breaker(
+        _ route: String, _ cause: HoldReason, since: MonotonicTime, _ apps: [String] = []
+    ) -> LaneStatus.OpenBreaker {
         LaneStatus.OpenBreaker(
             route: route, code: cause.code, sentence: cause.sentence,
-            secondsOpen: Int(since.duration(to: loop.now.monotonic).components.seconds))
+            secondsOpen: Int(since.duration(to: loop.now.monotonic).components.seconds), apps: apps)
     }
 }

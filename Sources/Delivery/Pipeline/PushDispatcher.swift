@@ -76,6 +76,12 @@ extension PushDispatcher {
         }
     }
 
+    /// Returns the bundle IDs of the apps that a breaker affects, at most ``LaneStatus/OpenBreaker/appsMax``.
+    func apps(affectedBy scope: BreakerScope) -> [String] {
+        if case .topic(let route) = scope { return [apps.bundleID(of: route)] }
+        return Array(apps.bundleIDs(servedBy: pools(in: scope)).prefix(LaneStatus.OpenBreaker.appsMax))
+    }
+
     /// Returns the topic of a topic scope. For any other scope, returns the bundle IDs of at most ten apps and the
     /// number of further apps.
     func appsAffected(by scope: BreakerScope) -> String {
@@ -84,6 +90,17 @@ extension PushDispatcher {
         if case .topic(let route) = scope { return apps.topic(of: route) }
         let rest = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
         return names.prefix(namesMax).joined(separator: " ") + rest
+    }
+
+    /// Returns whether an operator who probes a scope concerns a breaker.
+    func contains(_ breaker: BreakerScope, in scope: ProbeScope) -> Bool {
+        switch scope {
+        case .part(.everything): true
+        case .part(let part): scopes(of: part).contains(breaker)
+        case .endpoint(let authority):
+            if case .endpoint = breaker { name(of: breaker) == authority } else { false }
+        case .store: false
+        }
     }
 
     func scopes(of scope: PauseScope) -> [BreakerScope] {

@@ -31,6 +31,19 @@ extension RouteMonitor {
         applyBreakerChanges()
     }
 
+    /// Probes the open breakers of a scope now: by connecting, or by the next push of the route. Returns the number of
+    /// breakers.
+    func probeNow(_ scope: ProbeScope) -> Int {
+        let openings = dispatcher.breakers.openings.filter { dispatcher.contains($0.scope, in: scope) }
+        for (scope, opening) in openings {
+            switch opening.probing {
+            case .byMessage: dispatcher.breakers.probeNow(scope, loop.now.monotonic)
+            case .byConnecting: for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].probe() }
+            }
+        }
+        return openings.count
+    }
+
     private func isLasting(_ error: TransportError, _ since: MonotonicTime) -> Bool {
         error.code == .certificate || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
     }

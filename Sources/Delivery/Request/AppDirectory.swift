@@ -152,6 +152,11 @@ public struct AppDirectory: Sendable {
     /// Returns the topic of a route, for operators. The topic of broadcasts ends with `/broadcasts`.
     func topic(of route: Route) -> String { name(ofTopic: route.number / APNSEnvironment.allCases.count) }
 
+    /// Returns the bundle ID of a route's app.
+    func bundleID(of route: Route) -> String {
+        apps[route.number / (Kind.all.count * APNSEnvironment.allCases.count)].bundleID
+    }
+
     private func name(ofTopic index: TopicIndex) -> String {
         let topic = String(decoding: topics[index], as: UTF8.self)
         return Self.kind(ofTopic: index) == .broadcast ? "\(topic)/broadcasts" : topic

@@ -57,6 +57,12 @@ struct Breaker: Sendable, Hashable {
         return true
     }
 
+    /// Makes the next probe due, if a message probes the open breaker.
+    mutating func probeNow(_ now: MonotonicTime) {
+        guard let opening, now < opening.nextProbe else { return }
+        self.opening?.nextProbe = now
+    }
+
     mutating func probeBegan() {
         opening?.isBeingProbed = true
     }

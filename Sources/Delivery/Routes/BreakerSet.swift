@@ -84,6 +84,9 @@ struct BreakerSet {
         if isPaused { pauses.append(scope) } else { pauses.removeAll { $0 == scope } }
     }
 
+    /// Makes the next probe of an open breaker due. Does nothing while the breaker is closed or being probed.
+    mutating func probeNow(_ scope: BreakerScope, _ now: MonotonicTime) { self[scope].probeNow(now) }
+
     var endpointCount: Int { endpoints.count }
 
     func endpoint(ofPool pool: Int) -> Int { endpointOfPool[pool] }

@@ -22,8 +22,9 @@ extension Program {
         commands: [
             WorkerCommand.self, TopologyApplyCommand.self, TopologyCheckCommand.self, TopologyPrintCommand.self,
             ValidateCommand.self, ConfigCheckCommand.self, ConfigExampleCommand.self, SchemaCommand.self,
-            DoctorCommand.self, StatusCommand.self, PauseCommand.self, ResumeCommand.self, PublishCommand.self,
-            PushCommand.self, WatchCommand.self, TraceCommand.self, CompletionCommand.self, ManualCommand.self,
+            DoctorCommand.self, StatusCommand.self, PauseCommand.self, ResumeCommand.self, ProbeCommand.self,
+            PublishCommand.self, PushCommand.self, WatchCommand.self, TraceCommand.self, CompletionCommand.self,
+            ManualCommand.self,
             ChannelsCreateCommand.self, ChannelsReadCommand.self, ChannelsDeleteCommand.self,
             ChannelsListCommand.self, DeadLettersStatsCommand.self, DeadLettersListCommand.self,
             DeadLettersShowCommand.self, DeadLettersRedriveCommand.self, DeadLettersExportCommand.self,

@@ -53,7 +53,8 @@ extension WorkerStatus {
 extension WorkerStatus.OpenBreaker {
     fileprivate init(_ breaker: LaneStatus.OpenBreaker) {
         self.init(
-            route: breaker.route, code: breaker.code, sentence: breaker.sentence, secondsOpen: breaker.secondsOpen)
+            route: breaker.route, code: breaker.code, sentence: breaker.sentence, secondsOpen: breaker.secondsOpen,
+            apps: breaker.apps)
     }
 }
 

@@ -84,6 +84,13 @@ final class LaneThread: @unchecked Sendable {
         withLane { answer(await $0.pause(scope, isPaused)) }
     }
 
+    /// Probes the open breakers of a scope now.
+    ///
+    /// - Parameter answer: called on the lane's thread with the number of breakers; not called if the lane has ended.
+    func probeNow(_ scope: ProbeScope, _ answer: @escaping @Sendable (Int) -> Void) {
+        withLane { answer(await $0.probeNow(scope)) }
+    }
+
     /// Stops consuming, settles the lane's deliveries, and ends the thread. The process continues. A later `drain`
     /// takes precedence.
     func finish(deadlineSeconds: Int) {

@@ -88,7 +88,10 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             return loop.stop()
         }
         health.start { [self] in status.line(rollout.phase) }
-        let fleet = FleetControl(fleetPauses, journal, local: pauses, in: environment, handler: self) { [self] in
+        let fleet = FleetControl(
+            fleetPauses, journal, local: pauses, probes: ProbeControl(groups: groups, loop: loop), in: environment,
+            handler: self
+        ) { [self] in
             status.collect(rollout.phase, $0)
         }
         self.fleet = fleet

@@ -47,6 +47,21 @@ import Testing
         #expect(breaker.holdReason?.code == "store-\(code.rawValue)")
     }
 
+    @Test func `An operator's probe of the store is due at once`() {
+        let fault = StoreFault(.refused, "x")
+        var breaker = connected()
+        _ = breaker.lookupFailed(fault, time(0))
+        breaker.probeNow(time(1))
+        #expect(breaker.deadline == time(1) && breaker.beginProbe(time(1)))
+        breaker.probeNow(time(1))
+        #expect(!breaker.beginProbe(time(1)), "two probes are in flight")
+        breaker.probeFailed(fault, time(2))
+        breaker.probeNow(time(3))
+        #expect(breaker.beginProbe(time(3)) && breaker.probeSucceeded(time(3)) != nil)
+        breaker.probeNow(time(3))
+        #expect(breaker.isConnected)
+    }
+
     @Test func `Three failed lookups in a row open the breaker`() {
         var breaker = connected()
         #expect(breaker.lookupFailed(Self.away, time(2)) == nil)

@@ -90,6 +90,34 @@ import Testing
         }
     }
 
+    @Test func anOperatorsProbeIsDueAtOnce() {
+        let fixture = Fixture()
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.wait(5)
+        for _ in 0..<4 {
+            guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe") }
+            fixture.record(fixture.answer(403, .invalidProviderToken), probe)
+            #expect(fixture.admit(first) == nil)
+            for _ in 0..<2 { fixture.breakers.probeNow(.credential(pool: 0), fixture.now) }
+        }
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe") }
+        fixture.breakers.probeNow(.credential(pool: 0), fixture.now)
+        #expect(probe.isProbe && fixture.admit(first) == nil, "two probes are in flight")
+        fixture.record(fixture.answer(200), probe)
+        #expect(fixture.breakers.areAllClosed)
+        fixture.breakers.probeNow(.credential(pool: 0), fixture.now)
+        #expect(fixture.breakers.areAllClosed)
+    }
+
+    @Test func aProbeOfAnotherScopeChangesNoWait() {
+        let fixture = Fixture()
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.breakers.probeNow(.credential(pool: 1), fixture.now)
+        fixture.breakers.probeNow(.endpoint(0), fixture.now)
+        fixture.breakers.probeNow(.topic(first), fixture.now)
+        #expect(fixture.admit(first) == nil)
+    }
+
     @Test func theNextProbeWaitsForTheUpperHalfOfTheInterval() {
         let now = MonotonicTime(nanoseconds: 0)
         let waits = (0...5001 as ClosedRange<UInt64>).map { random in

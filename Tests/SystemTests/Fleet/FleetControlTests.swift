@@ -131,6 +131,53 @@ extension ChangingWorkerTests {
             _ = try await fixture.end()
         }
 
+        // Held requests return after an hour, so without the command no request probes the breakers.
+        @Test func `A probe closes the breakers of a repaired key in every lane of every worker`() async throws {
+            let key = try FixtureKey("OTHERKEY01", apps: [Self.other])
+            var options = SystemFixture.Options(keys: [key], delays: ["1h"], lanes: 2)
+            options.sections = ["fleet: {report_interval: 60s}"]
+            let fixture = try await SystemFixture("fleet-probe", options)
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let workers = [try await fixture.worker(), try await fixture.worker()]
+            try await key.revoke(at: fixture.apns)
+            let samples = Sample.make(200, app: Self.other)
+            try await fixture.publish(samples)
+            for worker in workers {
+                for _ in 0..<2 { try await worker.waitForLog("breaker opened, pushes held") }
+            }
+            try await poll(until: "all requests wait") {
+                var count = 0
+                for queue in fixture.waitQueues { count += try await fixture.testClient.count(in: queue) }
+                return count == samples.count
+            }
+
+            let tooEarly = try await Self.martlet(fixture, "probe", "--key", key.id, "--why", "test")
+            #expect(tooEarly.status == .exited(1))
+            #expect(tooEarly.output.hasPrefix("probed 4 breakers in 2 workers, returned "), "\(tooEarly)")
+            #expect(tooEarly.errors.contains("still open: "))
+            #expect(try workers.allSatisfy { try $0.count(of: "breaker closed, pushes resumed") == 0 })
+
+            try await key.revoke(false, at: fixture.apns)
+            let start = ContinuousClock.now
+            let probed = try await Self.martlet(fixture, "probe", "--fleet", "--key", key.id, "--why", "repaired")
+            #expect(ContinuousClock.now - start < .seconds(15))
+            #expect(probed.status == .exited(0), "\(probed)")
+            for worker in workers {
+                #expect(try worker.count(of: "breaker closed, pushes resumed") == 2)
+                let line = try await worker.waitForLog("command of an operator received").root
+                #expect(line["fleet.command"]?.string == "probe" && line["pause.reason"]?.string == "test")
+            }
+            let again = try await Self.martlet(fixture, "probe", "--all", "--why", "repaired")
+            #expect(again.status == .exited(0) && again.output == "probed 0 breakers in 2 workers", "\(again)")
+            let back = try await Self.martlet(fixture, "waits", "bring-back", "--all")
+            #expect(back.status == .exited(0), "\(back.errors)")
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
+            for worker in workers { _ = try await worker.stop() }
+            try await fixture.expectNothingLeft()
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
+        }
+
         @Test func `A worker runs without the streams, and is counted as not reporting`() async throws {
             let fixture = try await Self.fixture("fleet-broken")
             let worker = try await fixture.worker()

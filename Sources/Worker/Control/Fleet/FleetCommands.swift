@@ -13,6 +13,7 @@ final class FleetCommands: StreamReaderHandler {
         let report: (_ seconds: Int) -> Void
         let describe: (@escaping (WorkerSnapshot) -> Void) -> Void
         let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
+        let probe: (ProbeScope, @escaping (_ count: Int, _ silentLanes: Int) -> Void) -> Void
         let reply: (FleetReply) -> Void
     }
 
@@ -83,7 +84,18 @@ final class FleetCommands: StreamReaderHandler {
             }
         case .pause(let scope): pause(scope, PauseNote(by: command.by, reason: command.why), command)
         case .resume(let scope): pause(scope, nil, command)
-        case .probe, .unsupported: reply(to: command, .unsupported)
+        case .probe(let scope): probe(scope, command)
+        case .unsupported: reply(to: command, .unsupported)
+        }
+    }
+
+    private func probe(_ scope: ProbeScope, _ command: FleetCommand) {
+        actions.probe(scope) { [self] count, silentLanes in
+            let isDone = silentLanes == 0
+            actions.reply(
+                FleetReply(
+                    to: command.id, from: worker, isDone ? .done : .failed,
+                    isDone ? nil : "\(silentLanes) lanes have not answered", probed: count))
         }
     }
 

@@ -24,6 +24,7 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
     private let environment: LaneEnvironment
     private let pauses: FleetPauses
     private let local: PauseControl
+    private let probes: ProbeControl
     private let collect: (@escaping (WorkerSnapshot) -> Void) -> Void
     private unowned let handler: RolloutHandler
     private let bootID: UUIDValue
@@ -36,16 +37,17 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
     /// - Parameters:
     ///   - journal: the journal of the worker.
     ///   - local: the pauses of this worker, which commands change.
+    ///   - probes: probes the breakers of this worker.
     ///   - handler: receives `processStarted` once the worker may consume requests.
     ///   - collect: collects the status of the worker.
     init(
-        _ pauses: FleetPauses, _ journal: FleetJournal, local: PauseControl, in environment: LaneEnvironment,
-        handler: RolloutHandler,
+        _ pauses: FleetPauses, _ journal: FleetJournal, local: PauseControl, probes: ProbeControl,
+        in environment: LaneEnvironment, handler: RolloutHandler,
         collect: @escaping (@escaping (WorkerSnapshot) -> Void) -> Void
     ) {
         (self.pauses, self.local, self.environment, self.collect) = (pauses, local, environment, collect)
         (self.journal, bootID) = (journal, journal.bootID)
-        self.handler = handler
+        (self.probes, self.handler) = (probes, handler)
     }
 
     private var loop: EventLoop { environment.loop }
@@ -92,6 +94,7 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
                 reports.commanded(seconds: $0)
                 journal.commanded(seconds: $0)
             }, describe: collect, pause: { [local] in local.set($0, $1, $2) },
+            probe: { [probes] in probes.probeNow($0, then: $1) },
             reply: { link.publish($0.json, type: FleetReply.type, key: "reply.\($0.id)") { _ in } })
         let commands = FleetCommands(
             worker: components.lane.worker, exchange: exchange, in: environment, actions)
