@@ -40,12 +40,21 @@ package struct PauseReport: Sendable, Hashable {
     package var seconds = 0
     /// Whether the pause belongs to the fleet instead of this worker.
     package var isOfFleet = false
+    /// The end of the pause, in UNIX milliseconds; nil for a pause without a planned end.
+    package var until: Int64?
+    /// The time until the end, in seconds of the worker's clock.
+    package var secondsLeft: Int?
 
-    package init(target: String = "-", note: PauseNote = PauseNote(), seconds: Int = 0, isOfFleet: Bool = false) {
+    package init(
+        target: String = "-", note: PauseNote = PauseNote(), seconds: Int = 0, isOfFleet: Bool = false,
+        until: Int64? = nil, secondsLeft: Int? = nil
+    ) {
         self.target = target
         self.note = note
         self.seconds = seconds
         self.isOfFleet = isOfFleet
+        self.until = until
+        self.secondsLeft = secondsLeft
     }
 
     /// The command that ends the pause.
@@ -59,12 +68,17 @@ package struct PauseReport: Sendable, Hashable {
             .optional("reason", \.note.reason, .note),
             .member("seconds_paused", \.seconds, .integer),
             .member("fleet", \.isOfFleet, .bool, omitting: false),
+            .optional("until", \.until, .int(FleetLimits.times)),
+            .optional("seconds_left", \.secondsLeft, .integer),
         ])
 
     /// The pause as text, such as `paused by ana: key rotation, 3m 2s ago`.
     package var text: String {
-        "paused \(note.text.map { "\($0), " } ?? "")\(ElapsedTime.text(seconds: seconds)) ago"
+        "paused \(note.text.map { "\($0), " } ?? "")\(ElapsedTime.text(seconds: seconds)) ago\(end.map { ", \($0)" } ?? "")"
     }
+
+    /// The end of the pause as text, such as `ends in 1h 56m`; nil for a pause without a planned end.
+    package var end: String? { secondsLeft.map { "ends in \(ElapsedTime.text(seconds: max(0, $0)))" } }
 }
 
 extension ValueCodec<String> {

@@ -194,6 +194,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [(406, 4), (404, 1)] as [(UInt16, Int)])
+    func onlyAMissingReplicaChangesTheHost(replyCode: UInt16, logins: Int) {
+        AMQPHarness.play { harness in
+            try Self.start(harness, ["0"])
+            harness.broker.behavior.consumeRefusals["s"] = (replyCode, "REFUSED")
+            let connection = harness.makeConnection(to: ["broker", "broker"])
+            let recorded = RecordedReader("s", on: connection, from: .last)
+            await harness.wait("refusals") { recorded.count("position last") == 4 }
+            harness.broker.behavior.consumeRefusals["s"] = nil
+            await harness.wait("message") { recorded.texts == ["0"] }
+            #expect(harness.broker.logins >= logins && (logins > 1 || harness.broker.logins == 1))
+            await recorded.reader.close()
+            #expect(connection.status == .ready)
+        }
+    }
+
+    @Test func aReaderStartsAgainFromAnotherPosition() {
+        AMQPHarness.play { harness in
+            try Self.start(harness, ["0", "1", "2"])
+            let recorded = RecordedReader("s", on: harness.makeConnection(), from: .last)
+            recorded.reader.restart()
+            await harness.wait("message") { recorded.texts == ["2"] }
+            recorded.position = .offset(1)
+            recorded.reader.restart()
+            await harness.wait("messages") { recorded.texts == ["2", "1", "2"] }
+            #expect(
+                recorded.events.filter { !$0.hasPrefix("waiting") } == [
+                    "position last", "attached", "detached: closed", "position offset(1)", "attached",
+                ])
+            #expect(harness.broker.logins == 1)
+            await recorded.reader.close()
+        }
+    }
+
     @Test(arguments: ["refused", "deleted", "unanswered"]) func aClosedReaderDoesNotRetry(while state: String) {
         AMQPHarness.play { harness in
             try Self.start(harness)

@@ -222,6 +222,13 @@ public final class BrokerConnection {
         for channel in channels { channel?.flush() }
     }
 
+    /// Resets the open connection, so that it reconnects to the next host after a delay. Does nothing if the broker has
+    /// one host.
+    func changeHost(_ error: AMQPError) {
+        guard connectors.count > 1, isOpen else { return }
+        frames?.reset(error)
+    }
+
     /// Stops reading until `resumeReading` has been called as often as this function, or the connection is closed or
     /// lost.
     package func pauseReading() {

@@ -1,7 +1,7 @@
 // `Optional<String>` is written out because a `String?` property is implicitly initialized to nil. The compiler would
 // then build the message elsewhere, copy it and release it.
 // swift-format-ignore: UseShorthandTypeNames
-/// A persistent and mandatory message to publish.
+/// A persistent message to publish.
 public struct OutgoingMessage: Sendable, Hashable {
     /// The name of the exchange, at most 255 bytes. The same limit applies to the routing key and to all string
     /// properties.
@@ -23,6 +23,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     /// Whether the message carries the property `user-id`, which names the publishing user and which the broker
     /// verifies. The publisher omits the property if `Publisher.userID` is nil.
     public var carriesUserID: Bool
+    /// Whether the broker returns the message if no queue is bound for it. The broker drops other such messages.
+    public var isMandatory: Bool
     /// The time to live in a queue, in milliseconds. A lower limit of the queue applies instead. nil means that only
     /// the queue's limit applies.
     public var expirationMilliseconds: Optional<Int64>
@@ -49,6 +51,7 @@ public struct OutgoingMessage: Sendable, Hashable {
         timestampSeconds = nil
         priority = nil
         carriesUserID = false
+        isMandatory = true
         expirationMilliseconds = nil
         self.headers = headers
     }

@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// A publisher of persistent messages with `mandatory` set, which reports the outcome of each message.
+/// A publisher of persistent messages, which reports the outcome of each message.
 ///
 /// The channel reopens after its own loss and after a loss of the connection. Messages that are published in the
 /// meantime wait.

@@ -3,9 +3,10 @@ import EventLoop
 /// A reader of one RabbitMQ stream on its own channel. The reader consumes again after the loss of the connection, the
 /// channel or the stream. Its handler chooses the position each time.
 ///
-/// The broker refuses the reader if the stream is missing (404), the user lacks the permission (403), or the node lacks
-/// a replica (406). The reader reports the refusal as its status and retries until `close`. A stream accepts any number
-/// of readers, and reading removes no message.
+/// If the stream does not exist (404), or the user may not read it (403), the reader reports the refusal as its status
+/// and retries until `close`. If the node has no replica of the stream (406), the reader also resets its connection, so
+/// that the connection continues with the next host of the broker. A stream accepts any number of readers, and
+/// reading removes no message.
 ///
 /// The reader acknowledges each message after the handler has received the message. The broker needs the
 /// acknowledgments to deliver more messages. They are collected until the end of an event-loop iteration. The reader
@@ -39,6 +40,14 @@ public final class StreamReader: ChannelHandler {
 
     override func lost(_ error: AMQPError) {
         handle(.channelLost(error))
+        guard error.code == .preconditionFailed else { return }
+        loop.later { [connection] in connection.changeHost(error) }
+    }
+
+    /// Reads again from a position that the handler chooses. Does nothing unless the reader is attached.
+    public func restart() {
+        guard subscription.state == .attached else { return }
+        channel.renew(AMQPError(.closed, "the reader starts again"))
     }
 
     override func received(_ method: ServerMethod) -> Bool {

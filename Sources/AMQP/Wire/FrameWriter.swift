@@ -81,8 +81,7 @@ struct FrameWriter: ~Copyable {
     ) -> Int? {
         let publish = amqp_basic_publish_t(
             ticket: 0, exchange: pool.bytes(message.exchange), routing_key: pool.bytes(message.routingKey),
-            mandatory: 1,
-            immediate: 0)
+            mandatory: message.isMandatory ? 1 : 0, immediate: 0)
         guard let method = encode(AMQP_BASIC_PUBLISH_METHOD, publish, channel: channel, into: space) else { return nil }
         var end = method
         let header = UnsafeMutableRawBufferPointer(rebasing: space[end...])

@@ -65,6 +65,7 @@ package final class FleetSession {
     /// Connects, and begins to receive reports.
     package func open() async throws(AMQPError) {
         start()
+        await findReplica()
         try await admin.declareExclusiveQueue(
             queue,
             arguments: [
@@ -72,6 +73,36 @@ package final class FleetSession {
             ])
         try await admin.bindQueue(queue, toExchange: names.fleetExchange, routingKey: "status.#")
         consumer.start(Messages(self))
+    }
+
+    /// Changes the host of the connection until the node has a replica of the stream of pauses. Returns after another
+    /// refusal, too, because later steps report it.
+    func findReplica() async {
+        guard connector.endpoints.count > 1 else { return }
+        let search = ReplicaSearch(on: loop)
+        let reader = StreamReader(
+            on: connection, configuration: StreamReaderConfiguration(stream: names.pausesStream, prefetch: 1))
+        reader.start(search)
+        await search.wait.wait(milliseconds: Self.brokerSecondsMax * 1000) { search.isDone }
+        await reader.close()
+    }
+
+    private final class ReplicaSearch: StreamReaderHandler {
+        let wait: ArrivalWait
+        private(set) var isDone = false
+
+        init(on loop: EventLoop) { wait = ArrivalWait(on: loop) }
+
+        override func attached() { finish() }
+
+        override func statusChanged(_ status: BrokerStatus) {
+            if case .waiting(let error, _) = status, error.code != .preconditionFailed { finish() }
+        }
+
+        private func finish() {
+            isDone = true
+            wait.notify()
+        }
     }
 
     private final class Messages: ConsumerHandler {
@@ -121,12 +152,16 @@ package final class FleetSession {
     /// Requests a report from each worker, now and then each second for this time.
     func requestReports(by operatorName: String, seconds: Int = 0) async throws(AMQPError) {
         let command = FleetCommand(
-            id: UUIDValue(high: loop.nextRandom(), low: loop.nextRandom()), by: operatorName,
-            action: .report(seconds: seconds))
+            id: UUIDValue(randomOf: loop), by: operatorName, action: .report(seconds: seconds))
         try await publish(command.json, type: FleetCommand.type, key: "command.report")
     }
 
     func publish(_ body: [UInt8], type: String, key: String) async throws(AMQPError) {
+        guard publisher.userID != nil else {
+            throw AMQPError(
+                .refused, "fleet control needs a user name in amqp.url or amqp.username, which the broker verifies",
+                isRetriable: false)
+        }
         var message = OutgoingMessage(
             exchange: names.controlExchange, routingKey: key, body: body,
             messageID: String(loop.nextRandom(), radix: 36), type: type)

@@ -53,8 +53,11 @@ final class PauseRecords {
     private func received(_ message: consuming StreamMessage) {
         hasMessages = true
         arrivals.notify()
-        // A producer that may publish to the default exchange can put messages into the stream.
-        guard message.exchange == exchange, let record = try? PauseRecord(json: message.body) else { return }
+        // A producer that may publish to the default exchange can put messages into the stream. The broker verifies the
+        // property `user-id`.
+        guard message.exchange == exchange, message.properties.userID != nil,
+            let record = try? PauseRecord(json: message.body)
+        else { return }
         if records.count == Self.recordsMax { records.removeFirst() }
         records.append(record)
     }

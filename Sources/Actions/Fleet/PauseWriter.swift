@@ -62,13 +62,13 @@ package final class PauseWriter {
     /// Publishes the first record of a series if the stream contains no record. Returns whether it published the
     /// record.
     package func writeFirst() async throws(Failure) -> Bool {
-        try await withLock(from: .first) { (records) async throws(Failure) in
+        await session.findReplica()
+        return try await withLock(from: .first) { (records) async throws(Failure) in
             let isEmpty = try await Self.asking { () async throws(AMQPError) in
                 try await records.isEmpty(milliseconds: Self.recordMillisecondsMax)
             }
             guard isEmpty else { return false }
-            let series = UUIDValue(high: self.session.loop.nextRandom(), low: self.session.loop.nextRandom())
-            try await self.publish(PauseRecord(first: series))
+            try await self.publish(PauseRecord(first: UUIDValue(randomOf: self.session.loop)))
             return true
         }
     }

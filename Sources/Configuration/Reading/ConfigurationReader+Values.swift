@@ -4,11 +4,8 @@ extension ConfigurationReader {
     /// Parses a duration such as `30s`, `2m` or `1h`. Returns the number of seconds; nil for an invalid duration.
     /// Reports a duration of more than `limit` seconds. The schema reports other mistakes.
     mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
-        guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
-            let factor = ["s": 1, "m": 60, "h": 3600][unit], number > 0
-        else { return nil }
-        let (seconds, overflow) = number.multipliedReportingOverflow(by: factor)
-        guard !overflow, seconds <= limit else {
+        guard let seconds = value.string.flatMap(DurationText.seconds) else { return nil }
+        guard seconds <= limit else {
             let text = limit.isMultiple(of: 3600) ? "\(limit / 3600)h" : "\(limit)s"
             complain(value, "the duration must be at most \(text)")
             return nil

@@ -104,21 +104,12 @@ extension FleetPauseChange {
 
     /// Reads a duration such as `30m`, `2h` or `7d`.
     private static func seconds(_ text: String) throws(UsageError) -> Int {
-        guard let seconds = seconds(of: text) else {
-            let limit = FleetLimits.pauseMillisecondsMax / 86_400_000
+        let limit = Int(FleetLimits.pauseMillisecondsMax / 1000)
+        guard let seconds = DurationText.seconds(text), seconds <= limit else {
             throw UsageError(
-                "option --until: expected a duration from 1s to \(limit)d, such as 30m, 2h or 7d, got '\(text)'")
+                "option --until: expected a duration from 1s to \(limit / 86_400)d, such as 30m, 2h or 7d, "
+                    + "got '\(text)'")
         }
         return seconds
-    }
-
-    /// Returns the seconds of a duration such as `30m`, at most 30 days; nil for another text.
-    static func seconds(of text: String) -> Int? {
-        let factors: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        let limit = Int(FleetLimits.pauseMillisecondsMax / 1000)
-        guard let factor = text.last.flatMap({ factors[$0] }), let number = Int(text.dropLast()),
-            1...limit / factor ~= number
-        else { return nil }
-        return number * factor
     }
 }

@@ -72,7 +72,7 @@ struct ProbeCommand: ConfiguredCommand {
         let waitQueues = try broker.topology().waitQueues
         return FleetSession.run(connector, command: "martlet probe") { session async throws(AMQPError) in
             _ = try await session.collectReports(by: probe.by)
-            let id = UUIDValue(high: session.loop.nextRandom(), low: session.loop.nextRandom())
+            let id = UUIDValue(randomOf: session.loop)
             return report(try await probe.run(session, id: id, waitQueues: waitQueues))
         }
     }

@@ -145,7 +145,7 @@ struct StatusTable {
                 // A row that applies to all workers is one line.
                 (workers.count == statuses.count ? ["all"] : workers).map { worker in
                     [holding.route, holding.code, holding.seconds.map { ElapsedTime.text(seconds: $0) } ?? "-"]
-                        + (hasSeveral ? [worker] : []) + [holding.sentence]
+                        + (hasSeveral ? [worker] : []) + [holding.detail]
                 }
             })
     }
@@ -207,6 +207,11 @@ private struct HeldRoute {
     var sentence: String
     /// The time for which the route has been held, in seconds; nil if the worker does not report the time.
     var seconds: Int?
+    /// The planned end of a pause.
+    private var end: String?
+
+    /// The sentence with the planned end, which differs slightly between workers.
+    var detail: String { (end.map { "\($0); " } ?? "") + sentence }
 
     init(_ breaker: WorkerStatus.OpenBreaker) {
         (route, code, sentence) = (breaker.route, breaker.code, breaker.sentence)
@@ -221,6 +226,7 @@ private struct HeldRoute {
         (route, code) = (pause, "paused")
         sentence = "\(note)to resume, run: \(report?.remedy ?? PauseScope.remedy(of: pause))"
         seconds = report?.seconds
+        end = report?.end
     }
 
     func isSame(as other: Self) -> Bool { (route, code, sentence) == (other.route, other.code, other.sentence) }

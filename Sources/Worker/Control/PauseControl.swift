@@ -6,11 +6,22 @@ import EventLoop
 import Telemetry
 
 /// The pauses of this worker's operators and of the fleet. Applies each pause to the lanes. Runs on the control loop.
-final class PauseControl {
+///
+/// `@unchecked Sendable`: only the control loop uses the object.
+final class PauseControl: @unchecked Sendable {
+    private struct LaneID: Hashable {
+        let group: Int
+        let lane: Int
+    }
+
     private let groups: LaneGroups
     private let loop: EventLoop
     private let log: Log
     private var pauseSet = PauseSet()
+    /// The lanes that have not yet applied all pauses of the fleet, with their number of outstanding changes.
+    private var outstanding: [LaneID: Int] = [:]
+    /// Receives `pausesChanged` when no change of the fleet's pauses is outstanding any more.
+    weak var fleetHandler: FleetPausesHandler?
 
     init(_ groups: LaneGroups, in environment: LaneEnvironment) {
         (self.groups, loop, log) = (groups, environment.loop, environment.log)
@@ -19,7 +30,19 @@ final class PauseControl {
     /// The pauses that have not ended. A scope that an operator of this worker and the fleet pause occurs twice.
     var pauses: [Pause] { pauseSet.all }
 
-    func reports(at now: MonotonicTime) -> [PauseReport] {
+    /// Whether all lanes that may push new requests have applied the pauses of the fleet. A stalled lane has not.
+    var hasAppliedFleetPauses: Bool {
+        !current.contains { group in
+            group.lanes.indices.contains { lane in
+                !group.lanes[lane].hasEnded && outstanding[LaneID(group: group.number, lane: lane)] != nil
+            }
+        }
+    }
+
+    /// The groups that may push new requests.
+    private var current: [LaneGroup] { [groups.inForce] + (groups.coming.map { [$0] } ?? []) }
+
+    func reports(at now: Now) -> [PauseReport] {
         PauseSet.Owner.allCases.flatMap { owner in
             pauseSet.pauses(of: owner).map { $0.report(at: now, isOfFleet: owner == .fleet) }
         }
@@ -41,8 +64,8 @@ final class PauseControl {
         guard group.components.lane.contains(scope) else {
             return answer(.error(404, "cannot \(command) \(scope): not in the configuration"))
         }
-        let now = loop.now.monotonic
-        let effect = pauseSet.set(scope, note, by: .worker, at: now)
+        let now = loop.now
+        let effect = pauseSet.set(scope, note, by: .worker, at: now.monotonic)
         if effect.hasChanged { log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)]) }
         for lane in groups.coming?.lanes ?? [] { lane.thread?.pause(scope, effect.isPaused) { _ in } }
         let already = effect.former.map { ", \($0.report(at: now).text)" } ?? ""
@@ -63,9 +86,11 @@ final class PauseControl {
     /// Pauses or resumes a scope for the fleet. Does not wait for the lanes. The configuration may lack the scope: a
     /// later one may contain it.
     ///
-    /// - Parameter since: the start of a pause.
-    func setForFleet(_ scope: PauseScope, _ note: PauseNote?, since: MonotonicTime) {
-        let effect = pauseSet.set(scope, note, by: .fleet, at: since)
+    /// - Parameters:
+    ///   - since: the start of a pause.
+    ///   - until: the planned end of a pause, in UNIX milliseconds.
+    func setForFleet(_ scope: PauseScope, _ note: PauseNote?, since: MonotonicTime, until: Int64? = nil) {
+        let effect = pauseSet.set(scope, note, by: .fleet, at: since, until: until)
         if effect.hasChanged {
             log.info(
                 note == nil ? .resumed : .paused,
@@ -75,9 +100,22 @@ final class PauseControl {
                 ])
         }
         guard effect.affectsLanes else { return }
-        for lane in groups.inForce.lanes + (groups.coming?.lanes ?? []) {
-            lane.thread?.pause(scope, effect.isPaused) { _ in }
+        let numbers = current.map(\.number)
+        outstanding = outstanding.filter { numbers.contains($0.key.group) }
+        for group in current {
+            for (index, lane) in group.lanes.enumerated() {
+                guard let thread = lane.thread else { continue }
+                let id = LaneID(group: group.number, lane: index)
+                outstanding[id, default: 0] += 1
+                thread.pause(scope, effect.isPaused) { [self] _ in loop.post { self.fleetPauseApplied(by: id) } }
+            }
         }
+    }
+
+    private func fleetPauseApplied(by lane: LaneID) {
+        guard let count = outstanding[lane] else { return }
+        outstanding[lane] = count > 1 ? count - 1 : nil
+        if hasAppliedFleetPauses { fleetHandler?.pausesChanged() }
     }
 
     /// The paused scopes. A command of this worker does not end a pause of the fleet, so its remedy follows.

@@ -64,11 +64,11 @@ final class StatusCollector {
         retired: [WorkerSnapshot.Lane]
     ) -> WorkerStatus {
         let (metrics, names) = (environment.metrics, group.components.lane.names)
-        let now = environment.loop.now.monotonic
+        let now = environment.loop.now
         var status = WorkerStatus(worker: group.components.lane.worker)
         status.version = MartletVersion.current
         status.processID = Int(getpid())
-        status.uptimeSeconds = Int(startedAt.duration(to: now).components.seconds)
+        status.uptimeSeconds = Int(startedAt.duration(to: now.monotonic).components.seconds)
         status.phase = phase
         status.reasons = reasons(of: group)
         status.isReady = status.reasons.isEmpty

@@ -38,7 +38,7 @@ extension ChangingWorkerTests {
             #expect(paused.status == .exited(0), "\(paused.errors)")
             #expect(paused.output == "revision 1: in force at 2 of 2 workers that report")
             for worker in [first, second] {
-                let line = try await worker.waitForLog("pause started by operator").root
+                let line = try await worker.waitForLog("pause started").root
                 #expect(line["pause.scope"]?.string == "topic \(Self.app)")
                 #expect(line["pause.reason"]?.string == "wrong campaign")
             }
@@ -85,7 +85,7 @@ extension ChangingWorkerTests {
             let status = try await Self.martlet(fixture, "status", "--fleet", "--json")
             let report = try JSONDocument(Array(status.output.utf8)).root
             #expect(report["pauses"]?["revision"]?.int == 6)
-            try await worker.waitForLog("pause ended by operator")
+            try await worker.waitForLog("pause ended")
             let later = try await Self.martlet(fixture, "status", "--fleet", "--json")
             let paused = try JSONDocument(Array(later.output.utf8)).root["status"]?["paused"]?.elements.compactMap(
                 \.string)
@@ -101,7 +101,7 @@ extension ChangingWorkerTests {
             // Without a worker, no worker confirms the pause.
             #expect(paused.status == .exited(1))
             let worker = try await fixture.startWorker()
-            try await worker.waitForLog("pause started by operator")
+            try await worker.waitForLog("pause started")
             var options = SystemFixture.Options(
                 keys: [try FixtureKey("OTHERKEY01", apps: [Self.other])], delays: ["2s"])
             options.sections = ["fleet: {report_interval: 2s}"]
@@ -135,7 +135,7 @@ extension ChangingWorkerTests {
         @Test func `A probe closes the breakers of a repaired key in every lane of every worker`() async throws {
             let key = try FixtureKey("OTHERKEY01", apps: [Self.other])
             var options = SystemFixture.Options(keys: [key], delays: ["1h"], lanes: 2)
-            options.sections = ["fleet: {report_interval: 60s}"]
+            options.sections = ["fleet: {report_interval: 25s}"]
             let fixture = try await SystemFixture("fleet-probe", options)
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))

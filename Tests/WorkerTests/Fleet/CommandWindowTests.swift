@@ -61,23 +61,23 @@ import Testing
         #expect(window.position(at: .at(6)) == .next)
     }
 
-    @Test mutating func aShortAbsenceContinuesBehindTheLastOffset() {
+    @Test mutating func aShortAbsenceContinuesAtTheLastRecord() {
         window.attached()
-        window.recordRead(offset: 41)
-        window.recordRead(offset: 42)
+        #expect(window.recordRead(offset: 41) && window.recordRead(offset: 42))
         window.detached(heardAt: .at(100))
         // The first report of the loss counts, not those of failed attempts.
         window.detached(heardAt: .at(150))
-        #expect(window.position(at: .at(130)) == .after(42))
-        #expect(window.position(at: .at(160)) == .after(42))
+        #expect(window.position(at: .at(130)) == .known(42))
+        #expect(window.position(at: .at(160)) == .known(42))
         window.attached()
+        #expect(!window.recordRead(offset: 42) && window.recordRead(offset: 43))
         window.detached(heardAt: .at(200))
-        #expect(window.position(at: .at(201)) == .after(42))
+        #expect(window.position(at: .at(201)) == .known(43))
     }
 
     @Test mutating func aLongAbsenceSkipsItsCommands() {
         window.attached()
-        window.recordRead(offset: 42)
+        #expect(window.recordRead(offset: 42))
         window.detached(heardAt: .at(100))
         #expect(window.position(at: .at(161)) == .next)
         window.attached()
@@ -85,16 +85,33 @@ import Testing
         window.detached(heardAt: .at(170))
         #expect(window.position(at: .at(171)) == .next)
         window.attached()
-        window.recordRead(offset: 77)
+        #expect(window.recordRead(offset: 77))
         window.detached(heardAt: .at(180))
-        #expect(window.position(at: .at(181)) == .after(77))
+        #expect(window.position(at: .at(181)) == .known(77))
+    }
+
+    @Test mutating func aWorkerWithoutCommandsLearnsItsPosition() {
+        window.learned(offset: 3)
+        #expect(window.position(at: .at(0)) == .next)
+        window.attached()
+        window.learned(offset: 9)
+        window.detached(heardAt: .at(100))
+        // An offset that arrives after the loss is ignored.
+        window.learned(offset: 12)
+        #expect(window.position(at: .at(160)) == .known(9))
+        window.attached()
+        #expect(!window.recordRead(offset: 9) && window.recordRead(offset: 10))
+        window.learned(offset: 8)
+        window.detached(heardAt: .at(200))
+        #expect(window.position(at: .at(261)) == .next)
     }
 
     @Test mutating func theOffsetsOfAStreamThatWasDeclaredAgainStartOver() {
         window.attached()
-        window.recordRead(offset: 5000)
-        window.recordRead(offset: 0)
+        #expect(window.recordRead(offset: 5000))
+        window.streamDeleted()
+        #expect(window.recordRead(offset: 0))
         window.detached(heardAt: .at(1))
-        #expect(window.position(at: .at(2)) == .after(0))
+        #expect(window.position(at: .at(2)) == .known(0))
     }
 }

@@ -28,8 +28,9 @@ struct CommandWindow: Sendable {
     enum Position: Equatable, Sendable {
         /// Behind the last record of the stream.
         case next
-        /// Behind the record with this offset.
-        case after(Int64)
+        /// The record with this offset, which the worker knows. In the same stream, the record or a later one arrives
+        /// immediately.
+        case known(Int64)
     }
 
     private enum Connection: Sendable {
@@ -43,8 +44,7 @@ struct CommandWindow: Sendable {
 
     private let worker: String
     private var connection = Connection.new
-    /// The offset of the last record that the worker has read. nil if the worker has read no record since it started at
-    /// `next`, or since the stream was deleted.
+    /// The offset of the last record that the worker knows; nil if the worker knows none since it started at `next`.
     private var lastOffset: Int64?
     /// The last ids, as a ring.
     private var ids: [UUIDValue] = []
@@ -59,13 +59,11 @@ struct CommandWindow: Sendable {
     /// Returns the position for an attempt to start the consumer. Forgets the last offset after a long absence, so that
     /// a later attempt cannot return to commands that this attempt skips.
     ///
-    /// A worker that has read no record since it started at `next` knows no offset. It misses the commands of a short
-    /// absence, and their senders list it as unconfirmed.
     mutating func position(at now: MonotonicTime) -> Position {
         if case .absent(let since) = connection, since + .seconds(Self.absenceSecondsMax) < now {
             (connection, lastOffset) = (.new, nil)
         }
-        return lastOffset.map { .after($0) } ?? .next
+        return lastOffset.map { .known($0) } ?? .next
     }
 
     mutating func attached() { connection = .attached }
@@ -81,9 +79,19 @@ struct CommandWindow: Sendable {
     /// Forgets the last offset, because a stream that is declared again begins at offset 0.
     mutating func streamDeleted() { lastOffset = nil }
 
-    /// Records that a record was read, whether or not it is a valid command. The offset is lower than the previous one
-    /// if the stream was deleted and declared again.
-    mutating func recordRead(offset: Int64) { lastOffset = offset }
+    /// Learns the offset of the newest record that the stream contained when the worker attached at `next`, from another
+    /// reader. Without it, a worker that has read no record would miss the commands of a short absence.
+    mutating func learned(offset: Int64) {
+        guard case .attached = connection else { return }
+        lastOffset = max(offset, lastOffset ?? offset)
+    }
+
+    /// Records that a record was read, whether or not it is a valid command. Returns whether the record is new.
+    mutating func recordRead(offset: Int64) -> Bool {
+        if let lastOffset, offset <= lastOffset { return false }
+        lastOffset = offset
+        return true
+    }
 
     /// Decides on a command. A decision other than `ignore` remembers the id, so a worker replies to an id once.
     mutating func decide(_ command: FleetCommand, now: MonotonicTime) -> Decision {

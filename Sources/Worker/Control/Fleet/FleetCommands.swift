@@ -18,12 +18,17 @@ final class FleetCommands: StreamReaderHandler {
     }
 
     private static let keyPrefix = "command."
+    /// Maximum time until a requested record arrives, unless the stream was deleted and declared again.
+    private static let knownSecondsMax = 5
 
     private let worker: String
     private let loop: EventLoop
     private let log: Log
     private let actions: Actions
     private var window: CommandWindow
+    /// The timer for the arrival of the record that ``position()`` has requested.
+    private var knownTimer: TimerToken?
+    weak var reader: StreamReader?
     /// The exchange of operators; see ``FleetPauses/exchange``.
     private let exchange: String
 
@@ -36,13 +41,31 @@ final class FleetCommands: StreamReaderHandler {
     override func position() -> StreamPosition {
         switch window.position(at: loop.now.monotonic) {
         case .next: .next
-        case .after(let offset): .behind(offset)
+        case .known(let offset): .offset(offset)
         }
     }
 
-    override func attached() { window.attached() }
+    override func attached() {
+        let awaitsKnown = window.position(at: loop.now.monotonic) != .next
+        window.attached()
+        guard awaitsKnown else { return }
+        knownTimer = loop.schedule(after: .seconds(Self.knownSecondsMax)) { [self] in
+            knownTimer = nil
+            // The offsets of a stream that was declared again are lower.
+            window.streamDeleted()
+            reader?.restart()
+        }
+    }
+
+    /// Learns the offset of the newest record of the stream.
+    func learned(offset: Int64) { window.learned(offset: offset) }
+
+    private func cancelTimer() {
+        if let timer = knownTimer.take() { loop.cancel(timer) }
+    }
 
     override func detached(_ reason: AMQPError) {
+        cancelTimer()
         // The offsets of a stream that was deleted begin again.
         if [.consumerCancelled, .notFound].contains(reason.code) { window.streamDeleted() }
         // The connection notices a loss by two missing heartbeats at the latest.
@@ -50,9 +73,12 @@ final class FleetCommands: StreamReaderHandler {
     }
 
     override func received(_ message: consuming StreamMessage) {
-        window.recordRead(offset: message.offset)
-        // The stream also contains the audit of operators.
-        guard message.exchange == exchange, message.routingKey.hasPrefix(Self.keyPrefix) else { return }
+        cancelTimer()
+        guard window.recordRead(offset: message.offset) else { return }
+        // The stream also contains the audit of operators. The broker verifies the property `user-id`.
+        guard message.exchange == exchange, message.routingKey.hasPrefix(Self.keyPrefix),
+            message.properties.userID != nil
+        else { return }
         let command: FleetCommand
         do throws(InputError) {
             command = try FleetCommand(json: message.body)

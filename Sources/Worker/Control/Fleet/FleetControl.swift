@@ -31,6 +31,8 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
     /// The number of the last report of the process.
     private var sequence = 0
     private let journal: FleetJournal
+    /// The last revision of pauses that all lanes have applied.
+    private var appliedRevision: PauseRevision?
     private var connected: Connected?
     private var closeTimer: TimerToken?
 
@@ -48,6 +50,8 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
         (self.pauses, self.local, self.environment, self.collect) = (pauses, local, environment, collect)
         (self.journal, bootID) = (journal, journal.bootID)
         (self.probes, self.handler) = (probes, handler)
+        super.init()
+        local.fleetHandler = self
     }
 
     private var loop: EventLoop { environment.loop }
@@ -84,9 +88,10 @@ final class FleetControl: FleetPausesHandler, @unchecked Sendable {
         let reports = FleetReports(settings, on: loop, collect: collect) { [weak self] status, hasEnded, then in
             guard let self else { return then() }
             sequence += 1
+            if local.hasAppliedFleetPauses { appliedRevision = pauses.revision }
             let report = FleetReport(
                 status, bootID: bootID, sequence: sequence, sentAt: loop.now.unixMilliseconds, hasEnded: hasEnded,
-                pauses: pauses.revision)
+                pauses: appliedRevision)
             link.publish(report.json, type: FleetReport.type, key: "status.\(report.worker)") { _ in then() }
         }
         let actions = FleetCommands.Actions(

@@ -42,7 +42,7 @@ final class FleetJournal: @unchecked Sendable {
 
     init(in environment: LaneEnvironment) {
         (queue, loop) = (environment.journal, environment.loop)
-        bootID = UUIDValue(high: loop.nextRandom(), low: loop.nextRandom())
+        bootID = UUIDValue(randomOf: loop)
         counters = Counters(environment.metrics)
     }
 
@@ -108,7 +108,7 @@ final class FleetJournal: @unchecked Sendable {
             worker: worker, bootID: bootID, sequence: sequence, sentAt: loop.now.unixMilliseconds,
             droppedLines: dropped, hasEnded: isLast)
         let (body, lines) = (head.json(lines: chunk?.lines ?? []), chunk?.lineCount ?? 0)
-        link.publish(body, type: JournalBatch.type, key: "journal.\(worker)") { [self] in
+        link.publish(body, type: JournalBatch.type, key: "journal.\(worker)", isMandatory: true) { [self] in
             switch $0 {
             case .confirmed: handle(.published(lines: lines))
             case .unknown: handle(.unconfirmed(lines: lines))

@@ -25,6 +25,7 @@ final class FleetLink: @unchecked Sendable {
     private let publishing: BrokerConnection
     private let pauses: StreamReader
     private let commands: StreamReader
+    private let newestCommand: StreamReader
     private let publisher: Publisher
     private let exchange: String
     private let loop: EventLoop
@@ -36,6 +37,7 @@ final class FleetLink: @unchecked Sendable {
         publishing = components.connection(for: "fleet publish", on: loop, heartbeatSecondsMax: Self.heartbeatSeconds)
         pauses = Self.reader(of: names.pausesStream, bytesMax: FleetLimits.recordBytesMax, on: reading)
         commands = Self.reader(of: names.commandsStream, bytesMax: FleetLimits.commandBytesMax, on: reading)
+        newestCommand = Self.reader(of: names.commandsStream, bytesMax: FleetLimits.commandBytesMax, on: reading)
         var configuration = PublisherConfiguration()
         configuration.waitingMax = Self.waitingMax
         configuration.publishTimeoutSeconds = Self.publishSecondsMax
@@ -51,11 +53,14 @@ final class FleetLink: @unchecked Sendable {
         return StreamReader(on: connection, configuration: configuration)
     }
 
-    func start(pauses: StreamReaderHandler, commands: StreamReaderHandler) {
-        forwarders = [Forwarder(pauses), Forwarder(commands)]
+    func start(pauses: FleetPauses, commands: FleetCommands) {
+        let newest = NewestOffset(on: loop) { [commands] in commands.learned(offset: $0) }
+        forwarders = [Forwarder(pauses), Forwarder(commands), Forwarder(newest)]
+        (pauses.reader, commands.reader) = (self.pauses, self.commands)
         publisher.start()
-        self.pauses.start(forwarders[0])
-        self.commands.start(forwarders[1])
+        for (reader, forwarder) in zip([self.pauses, self.commands, newestCommand], forwarders) {
+            reader.start(forwarder)
+        }
     }
 
     /// Passes the events of a reader to its handler, until the link closes. The handler may then belong to another
@@ -75,17 +80,21 @@ final class FleetLink: @unchecked Sendable {
     /// Whether a report would be sent immediately.
     var isReady: Bool { publisher.status == .ready }
 
-    /// Publishes a report, a reply or a batch of the journal. No watcher may exist, so the broker may return the
-    /// message.
+    /// Publishes a report, a reply or a batch of the journal.
     ///
-    /// - Parameter completion: called once the broker has the message, or the publish has failed.
+    /// - Parameters:
+    ///   - isMandatory: whether the broker returns a message that no queue or stream receives. Without a watcher, the
+    ///     broker drops other messages.
+    ///   - completion: called once the broker has the message, or the publish has failed.
     func publish(
-        _ body: [UInt8], type: String, key: String, then completion: @escaping (PublishOutcome) -> Void
+        _ body: [UInt8], type: String, key: String, isMandatory: Bool = false,
+        then completion: @escaping (PublishOutcome) -> Void
     ) {
-        publisher.publish(
-            OutgoingMessage(
-                exchange: exchange, routingKey: key, body: body, messageID: String(loop.nextRandom(), radix: 36),
-                type: type), Completion(completion))
+        var message = OutgoingMessage(
+            exchange: exchange, routingKey: key, body: body, messageID: String(loop.nextRandom(), radix: 36), type: type
+        )
+        message.isMandatory = isMandatory
+        publisher.publish(message, Completion(completion))
     }
 
     private final class Completion: PublishReceiver {

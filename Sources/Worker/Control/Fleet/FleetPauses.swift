@@ -28,6 +28,10 @@ final class FleetPauses: StreamReaderHandler {
     /// The problem that the log has reported last.
     private var loggedProblem: String?
     private weak var handler: FleetPausesHandler?
+    private var search = RecordSearch()
+    private var searchTimer: TimerToken?
+    /// The reader of the stream at the current broker.
+    weak var reader: StreamReader?
     /// The exchange of operators. Records of other exchanges are ignored: a producer that may publish to the default
     /// exchange can put messages into the stream.
     var exchange = ""
@@ -64,20 +68,38 @@ final class FleetPauses: StreamReaderHandler {
         (state, loggedProblem) = (nil, nil)
     }
 
-    override func position() -> StreamPosition { .last }
+    override func position() -> StreamPosition { search.begin() }
 
     override func attached() { handle(.attached) }
 
     override func received(_ message: consuming StreamMessage) {
-        guard message.exchange == exchange else { return }
-        do throws(InputError) {
-            handle(.recordRead(try PauseRecord(json: message.body)))
-        } catch {
-            log.warning(.fleetRecordRefused, [.error: .string(error.message)])
+        let record = record(of: message)
+        search.messageRead(at: message.offset, isRecord: record != nil)
+        if let record {
+            handle(.recordRead(record))
+        } else if search.isFruitless, searchTimer == nil {
+            searchTimer = loop.schedule(after: .milliseconds(RecordSearch.quietMilliseconds)) { [self] in
+                searchTimer = nil
+                if search.continueBefore() { reader?.restart() }
+            }
         }
     }
 
-    override func detached(_ reason: AMQPError) { handle(.detached(reason: reason.message)) }
+    /// Returns the record of an operator; nil for another message. The broker verifies the property `user-id`.
+    private func record(of message: borrowing StreamMessage) -> PauseRecord? {
+        guard message.exchange == exchange, message.properties.userID != nil else { return nil }
+        do throws(InputError) {
+            return try PauseRecord(json: message.body)
+        } catch {
+            log.warning(.fleetRecordRefused, [.error: .string(error.message)])
+            return nil
+        }
+    }
+
+    override func detached(_ reason: AMQPError) {
+        if let timer = searchTimer.take() { loop.cancel(timer) }
+        handle(.detached(reason: reason.message))
+    }
 
     override func statusChanged(_ status: BrokerStatus) {
         if case .waiting(let error, _) = status { handle(.detached(reason: error.message)) }
@@ -92,7 +114,7 @@ final class FleetPauses: StreamReaderHandler {
     private func perform(_ actions: [PauseState.Action]) {
         for action in actions {
             switch action {
-            case .pause(let scope, let note): control.setForFleet(scope, note, since: start(of: scope))
+            case .pause(let scope, let note): setPause(of: scope, note)
             case .resume(let scope): control.setForFleet(scope, nil, since: loop.now.monotonic)
             case .mayConsume: handler?.mayConsume()
             case .report: handler?.pausesChanged()
@@ -103,11 +125,12 @@ final class FleetPauses: StreamReaderHandler {
         }
     }
 
-    /// Returns the start of a pause by the wall clock of its operator, but not a time in the future.
-    private func start(of scope: PauseScope) -> MonotonicTime {
+    /// Pauses a scope since the time of its operator's wall clock, but not since a time in the future.
+    private func setPause(of scope: PauseScope, _ note: PauseNote) {
         let now = loop.now
-        let since = state?.inForce.first { $0.scope == scope }?.since ?? now.unixMilliseconds
-        return now.monotonic - .milliseconds(max(0, now.unixMilliseconds - since))
+        let pause = state?.inForce.first { $0.scope == scope }
+        let since = now.monotonic - .milliseconds(max(0, now.unixMilliseconds - (pause?.since ?? now.unixMilliseconds)))
+        control.setForFleet(scope, note, since: since, until: pause?.until)
     }
 
     /// Logs the beginning and the end of a problem, but not the wait at the start.

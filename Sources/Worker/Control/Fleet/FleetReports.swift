@@ -27,7 +27,6 @@ final class FleetReports: @unchecked Sendable {
     private let publish: (WorkerStatus, _ hasEnded: Bool, _ completion: @escaping () -> Void) -> Void
     private var schedule: ReportSchedule
     private var timer: TimerToken?
-    private var checkTimer: TimerToken?
     private var digest: Digest?
     /// The task that waits for the last report.
     private var waiter: UnsafeContinuation<Void, Never>?
@@ -68,7 +67,7 @@ final class FleetReports: @unchecked Sendable {
     func stop() { handle(.stopped) }
 
     private func scheduleCheck() {
-        checkTimer = loop.schedule(after: .seconds(Self.checkSeconds)) { [self] in
+        loop.schedule(after: .seconds(Self.checkSeconds)) { [self] in
             collect { [self] snapshot in
                 guard schedule.state != .ended else { return }
                 if digest != Digest(snapshot.status) { handle(.changed) }

@@ -27,18 +27,22 @@ struct PauseSet: Sendable {
     private var pausesByOwner: [Owner: [Pause]] = [:]
 
     /// Pauses or resumes a scope for one owner. A repeated pause keeps its start. A repeated pause of the worker also
-    /// keeps its note; the note of a repeated pause of the fleet is replaced.
+    /// keeps its note; the note and the end of a repeated pause of the fleet are replaced.
     ///
-    /// - Parameter note: the operator and reason of a pause; nil to resume.
-    mutating func set(_ scope: PauseScope, _ note: PauseNote?, by owner: Owner, at now: MonotonicTime) -> Effect {
+    /// - Parameters:
+    ///   - note: the operator and reason of a pause; nil to resume.
+    ///   - until: the planned end of a pause, in UNIX milliseconds.
+    mutating func set(
+        _ scope: PauseScope, _ note: PauseNote?, by owner: Owner, at now: MonotonicTime, until: Int64? = nil
+    ) -> Effect {
         let wasPaused = isPaused(scope)
         var pauses = pausesByOwner[owner] ?? []
         let known = pauses.firstIndex { $0.scope == scope }
         let former = known.map { pauses[$0] }
         switch (known, note) {
-        case (nil, let note?): pauses.append(Pause(scope: scope, note: note, since: now))
+        case (nil, let note?): pauses.append(Pause(scope: scope, note: note, since: now, until: until))
         case (let known?, nil): pauses.remove(at: known)
-        case (let known?, let note?): if owner == .fleet { pauses[known].note = note }
+        case (let known?, let note?): if owner == .fleet { (pauses[known].note, pauses[known].until) = (note, until) }
         case (nil, nil): break
         }
         pausesByOwner[owner] = pauses
