@@ -43,7 +43,7 @@ package final class JournalSearch {
             loop: loop, connectors: connector.connectors(on: loop),
             configuration: connector.connection(named: command))
         // The stream has the prefix of the other names.
-        stream = connector.names.prefix + ".journal"
+        stream = connector.names.journalStream
         exchange = connector.names.fleetExchange
         arrivals = ArrivalWait(on: loop)
         trace = JournalTrace(id)

@@ -50,10 +50,11 @@ struct TraceCommand: ConfiguredCommand {
             timeoutSeconds: try parsed.integer("timeout", in: 1...86_400) ?? 60, isJSON: parsed.has("json"))
     }
 
-    /// Reads a duration such as `30m`, `2h` or `7d`.
+    private static let sinceSecondsMax = 30 * 86_400
+
     private static func seconds(_ text: String) throws(UsageError) -> Int {
-        guard let seconds = FleetPauseChange.seconds(of: text) else {
-            throw UsageError("--since requires a duration of 1s to 30d, such as 30m, 2h or 7d")
+        guard let seconds = DurationText.seconds(text), seconds <= sinceSecondsMax else {
+            throw UsageError("option --since: expected a duration from 1s to 30d, such as 30m, 2h or 7d, got '\(text)'")
         }
         return seconds
     }

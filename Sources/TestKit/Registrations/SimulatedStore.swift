@@ -162,7 +162,7 @@ package final class SimulatedStore {
 
     @discardableResult
     private func store(_ event: RegistrationEvent, isHandedOut: Bool) -> StoredEvent {
-        let id = UUIDValue(randomOf: loop)
+        let id = UUIDValue(high: loop.nextRandom(), low: loop.nextRandom())
         let stored = StoredEvent(id: id, app: event.app, body: event.body, mayBeDuplicate: false)
         var pending = stored
         pending.mayBeDuplicate = isHandedOut

@@ -31,7 +31,7 @@ import Testing
         for number in 0..<100 { buffer.add("result", Self.object(number, bytes: 10_000)) }
         #expect(buffer.chunks.allSatisfy { $0.lines.count <= JournalBuffer.chunkBytesMax })
         #expect(try buffer.chunks.flatMap { try Self.numbers($0) } == Array(0..<100))
-        #expect(buffer.chunks.count == 11)
+        #expect(buffer.chunks.count == 10)
     }
 
     @Test func `Lines beyond the limits are dropped and counted`() {
