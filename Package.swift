@@ -174,13 +174,27 @@ let package = Package(
             "Actions",
             [
                 "Configuration", "ControlProtocol", "History", "DeadLetters", "Delivery", "BrokerTopology", "AMQP",
-                "Crypto", "EventLoop", "Text",
+                "Crypto", "EventLoop", "JSON", "Text",
             ]),
+        library(
+            "Console",
+            [
+                "Actions", "Configuration", "ControlProtocol", "Delivery", "Registrations", "BrokerTopology", "AMQP",
+                "AdminHTTP", "Crypto", "EventLoop", "JSON", "Text",
+            ],
+            resources: [
+                "actions.js", "announcer.js", "api.js", "apps.js", "audit.js", "controls.css", "copy.js", "dead.js",
+                "dialog.js", "dialogs.css", "dom.js", "draw.js", "feed.js", "fields.js", "find.js", "fleet.js",
+                "frame.css", "header.js", "icon.svg", "index.html", "keyboard.js", "keys.js", "lists.css", "login.js",
+                "now.js", "page.css", "page.js", "paging.js", "parts.js", "pauses.js", "preferences.css", "queues.js",
+                "router.js", "session.js", "sparkline.js", "table.js", "test.js", "words.js", "workers.js",
+            ].map { .embedInCode("Page/\($0)") }),
         library(
             "MartletCLI",
             [
-                "Actions", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores", "Registrations",
-                "PostgreSQL", "SQLite", "Configuration", "ControlProtocol", "History", "Delivery", "BrokerManagement",
+                "Actions", "Console", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores",
+                "Registrations", "PostgreSQL", "SQLite", "Configuration", "ControlProtocol", "History", "Delivery",
+                "BrokerManagement",
                 "BrokerTopology", "AMQP",
                 "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "HTTP2", "TLS",
                 "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads", "CLinux",
@@ -280,9 +294,16 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "TestKit", "MartletCLI", "Worker", "Configuration", "Delivery", "RegistrationStores", "Registrations",
+                "TestKit", "MartletCLI", "Worker", "Configuration", "ControlProtocol", "Delivery", "RegistrationStores",
+                "Registrations",
                 "PostgreSQL", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
                 "HTTPProxy", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
+            ]),
+        tests(
+            "ConsoleTests",
+            [
+                "Console", "Actions", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
+                "BrokerTopology", "AMQP", "AdminHTTP", "Crypto", "EventLoop", "JSON", "TestKit",
             ]),
         tests(
             "DeadLettersTests",
@@ -302,9 +323,9 @@ let package = Package(
         tests(
             "MartletCLITests",
             [
-                "TestKit", "MartletCLI", "Actions", "Worker", "DeadLetters", "RegistrationTools", "RegistrationStores",
-                "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "History", "Delivery",
-                "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
+                "TestKit", "MartletCLI", "Actions", "Console", "Worker", "DeadLetters", "RegistrationTools",
+                "RegistrationStores", "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "History",
+                "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
                 "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",
                 "EventLoop", "CommandKit", "Text", "Threads",
             ]),

@@ -1,5 +1,6 @@
 import APNS
 import APNSProtocol
+import Actions
 import BrokerTopology
 import CommandKit
 import Delivery
@@ -91,12 +92,14 @@ import Testing
             try parse("pause --fleet --url u --topic t --reason r --until 2h", as: PauseCommand.self).change
                 == .fleet(
                     FleetPauseChange(
-                        broker: BrokerOptions(url: "u"), isPaused: true, scope: .topic("t"), why: "r", seconds: 7200)))
+                        broker: BrokerOptions(url: "u"),
+                        action: PauseAction(.topic("t"), .pause(why: "r", seconds: 7200)))))
         #expect(
             try parse("resume --topic t", as: ResumeCommand.self).change
                 == .workers(PauseChange(isPaused: false, scope: .topic("t"))))
         #expect(
-            try parse("resume --fleet", as: ResumeCommand.self).change == .fleet(FleetPauseChange(isPaused: false)))
+            try parse("resume --fleet", as: ResumeCommand.self).change
+                == .fleet(FleetPauseChange(action: PauseAction(.everything, .resume))))
         #expect(
             try parse("status --fleet --json --prefix p", as: StatusCommand.self).options
                 == StatusCommand.Options(fleet: FleetStatus(broker: BrokerOptions(prefix: "p"), isJSON: true)))

@@ -12,7 +12,8 @@ import Testing
     /// The maximum exposure level that `systemd-analyze security` may report, in tenths: 0 is minimal, 100 maximal.
     private static let exposureMax = 15
     private static let services = [
-        "apns-simulator.service", "martlet-credentials.service", "martlet.service", "martlet@.service",
+        "apns-simulator.service", "martlet-console.service", "martlet-credentials.service", "martlet.service",
+        "martlet@.service",
     ]
     private static let units = (services + ["martlet-credentials.path"]).sorted()
 
@@ -70,7 +71,7 @@ import Testing
         #expect(credential.split(separator: ":").last?.hasPrefix(watched + "/") == true)
     }
 
-    @Test(arguments: ["martlet.service", "martlet@.service", "apns-simulator.service"])
+    @Test(arguments: ["martlet.service", "martlet@.service", "martlet-console.service", "apns-simulator.service"])
     func noServiceDumpsItsMemory(_ unit: String) throws {
         #expect(try value("LimitCORE", in: "\(folder)/\(unit)") == "0")
     }

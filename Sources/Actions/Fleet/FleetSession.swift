@@ -30,17 +30,24 @@ package final class FleetSession {
     private let consumer: Consumer
     private let queue: String
     /// The reports that the session has received.
-    package private(set) var view = FleetView()
+    package private(set) var view: FleetView
     /// The replies to the last command that awaits replies, by worker.
     private var replies: [String: FleetReply] = [:]
     private var awaitedID: UUIDValue?
     private let arrivals: ArrivalWait
+    private weak var handler: FleetSessionHandler?
 
     package var loop: EventLoop { connection.loop }
 
-    /// - Parameter command: the name of the connection, such as `martlet status`.
-    package init(_ connector: BrokerConnector, on loop: EventLoop, command: String) {
-        self.connector = connector
+    /// - Parameters:
+    ///   - command: the name of the connection, such as `martlet status`.
+    ///   - view: the reports of an earlier session.
+    ///   - handler: receives the changes of the view. The session does not retain the handler.
+    package init(
+        _ connector: BrokerConnector, on loop: EventLoop, command: String, view: FleetView = FleetView(),
+        handler: FleetSessionHandler? = nil
+    ) {
+        (self.connector, self.view, self.handler) = (connector, view, handler)
         names = connector.names
         arrivals = ArrivalWait(on: loop)
         queue = names.watchQueuePrefix + String(loop.nextRandom(), radix: 36)
@@ -119,15 +126,17 @@ package final class FleetSession {
     private func received(_ message: IncomingMessage) {
         // Only workers may publish to the exchange of the fleet.
         guard message.exchange == names.fleetExchange else { return }
+        var receipt = FleetView.Receipt.outdated
         if message.properties.type == FleetReply.type {
             guard let reply = try? FleetReply(json: message.body), reply.id == awaitedID,
                 replies[reply.worker] != nil || replies.count < FleetLimits.workersMax
             else { return }
             replies[reply.worker] = reply
         } else {
-            _ = view.receive(message.body, at: loop.now.monotonic)
+            receipt = view.receive(message.body, at: loop.now.monotonic)
         }
         arrivals.notify()
+        if receipt == .accepted { handler?.reportReceived() }
     }
 
     /// Sends a command. Waits until each of the workers has replied, or until the time has passed.
@@ -156,7 +165,7 @@ package final class FleetSession {
         try await publish(command.json, type: FleetCommand.type, key: "command.report")
     }
 
-    func publish(_ body: [UInt8], type: String, key: String) async throws(AMQPError) {
+    package func publish(_ body: [UInt8], type: String, key: String) async throws(AMQPError) {
         guard publisher.userID != nil else {
             throw AMQPError(
                 .refused, "fleet control needs a user name in amqp.url or amqp.username, which the broker verifies",
@@ -166,13 +175,19 @@ package final class FleetSession {
             exchange: names.controlExchange, routingKey: key, body: body,
             messageID: String(loop.nextRandom(), radix: 36), type: type)
         message.carriesUserID = true
+        try await publish(message)
+    }
+
+    /// Publishes a message, and waits for the broker's confirm.
+    func publish(_ message: OutgoingMessage) async throws(AMQPError) {
         switch await publisher.publish(message) {
         case .confirmed: return
         case .returned:
             throw AMQPError(
-                .notFound, "exchange \(names.controlExchange) routes \(key) to no stream; run: martlet topology apply",
+                .notFound,
+                "exchange \(message.exchange) routes \(message.routingKey) to no queue; run: martlet topology apply",
                 isRetriable: false)
-        case .nacked: throw AMQPError(.refused, "the broker refused a message to \(names.controlExchange)")
+        case .nacked: throw AMQPError(.refused, "the broker refused a message to \(message.exchange)")
         case .unknown(let error), .notSent(let error): throw error
         case .refused(let refusal): throw AMQPError(.preconditionFailed, refusal.rawValue, isRetriable: false)
         }

@@ -15,6 +15,8 @@ package final class PauseWriter {
         case violation(PauseViolation)
         /// Another program holds the lock.
         case locked
+        /// The newest record is another one than the caller expects.
+        case moved
         /// The stream contains no record.
         case noRecord
         /// Other records arrived during each attempt, although this writer held the lock.
@@ -28,6 +30,7 @@ package final class PauseWriter {
             case .broker(let error): error.message
             case .violation(let violation): violation.sentence
             case .locked: "another command changes the pauses; run this command again"
+            case .moved: "the pauses have changed meanwhile"
             case .noRecord: "the stream of pauses contains no record; run: martlet topology apply"
             case .notDelivered: "the broker did not deliver the new record; for its effect, run: martlet status --fleet"
             case .conflict: "other programs change the pauses without holding the lock"
@@ -49,12 +52,17 @@ package final class PauseWriter {
     package init(_ session: FleetSession) { self.session = session }
 
     /// Publishes a record with the change. Returns the record once the broker has confirmed it.
-    package func write(_ change: PauseRecord.Change) async throws(Failure) -> PauseRecord {
+    ///
+    /// - Parameter expected: the revision of the record that the change must follow; nil for any record.
+    package func write(
+        _ change: PauseRecord.Change, after expected: PauseRevision? = nil
+    ) async throws(Failure) -> PauseRecord {
         try await withLock(from: .last) { (records) async throws(Failure) in
             let newest = try await Self.asking { () async throws(AMQPError) in
                 try await records.newest(milliseconds: Self.recordMillisecondsMax)
             }
             guard let newest else { throw Failure.noRecord }
+            guard expected == nil || newest.revision == expected else { throw Failure.moved }
             return try await self.write(change, after: newest, records)
         }
     }

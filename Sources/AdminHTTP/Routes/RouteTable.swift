@@ -25,7 +25,7 @@ public struct RouteTable {
             exchange.request.parameters = route.parameters(of: exchange.request.path) ?? []
             try route.answer(exchange)
         } catch {
-            exchange.answer(.error(error.status, error.sentence))
+            exchange.answer(error.response)
         }
     }
 

@@ -9,6 +9,8 @@ final class AdminClient {
 
     /// The peer's host; nil for a Unix socket.
     let host: PeerHost?
+    /// The user ID of the peer's process; nil for a peer over TCP.
+    let userID: UInt32?
     /// Whether a complete request has arrived, but its answer is not queued yet.
     private(set) var isOwedAnswer = false
     /// The position in the order in which connections began to wait for their clients. A connection waits until its
@@ -29,6 +31,7 @@ final class AdminClient {
         self.server = server
         self.descriptor = descriptor
         host = PeerHost(descriptor)
+        userID = host == nil ? UnixPeer.userID(descriptor) : nil
         waitingSince = server.nextWaitNumber()
     }
 

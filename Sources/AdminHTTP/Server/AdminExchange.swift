@@ -107,7 +107,7 @@ public final class AdminExchange {
         } else if let refusal = server.hosts.refusal(hosts: head.hosts, origins: head.origins) {
             stage = .refused(refusal)
         } else if let target {
-            request = AdminRequest(method: head.method, target: target, contentType: head.contentType)
+            request = AdminRequest(head, target, peerUserID: client?.userID)
         } else {
             stage = .refused(
                 .error(400, "the path must begin with /, and path and query must be percent-encoded UTF-8"))

@@ -53,14 +53,22 @@ public final class AdminServer {
 
     /// Creates an endpoint that listens on a Unix socket. Only this user may connect to the socket.
     ///
-    /// - Parameter handler: receives each complete request that the endpoint has not refused, and answers now or later.
+    /// - Parameters:
+    ///   - isOpenToAll: whether every user of this machine may connect to the socket instead.
+    ///   - handler: receives each complete request that the endpoint has not refused, and answers now or later.
     /// - Throws: `TransportError` if the path is unavailable, or memory or descriptors are exhausted.
     public convenience init(
-        loop: EpollLoop, socketPath: String, configuration: AdminConfiguration = AdminConfiguration(),
-        handler: @escaping (AdminExchange) -> Void
+        loop: EpollLoop, socketPath: String, isOpenToAll: Bool = false,
+        configuration: AdminConfiguration = AdminConfiguration(), handler: @escaping (AdminExchange) -> Void
     ) throws(TransportError) {
         try self.init(loop, "localhost", configuration, handler) { accept throws(TransportError) in
-            try loop.listen(onSocketAt: socketPath, acceptDescriptor: accept)
+            let listener = try loop.listen(onSocketAt: socketPath, acceptDescriptor: accept)
+            guard isOpenToAll, chmod(socketPath, 0o666) != 0 else { return listener }
+            let code = errno
+            listener.close()
+            throw TransportError(
+                .resources, "cannot change the mode of \(socketPath): \(String(cString: strerror(code)))",
+                underlying: code)
         }
     }
 

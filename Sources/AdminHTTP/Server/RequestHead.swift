@@ -7,6 +7,8 @@ struct RequestHead {
     private(set) var hosts: [String] = []
     private(set) var origins: [String] = []
     private(set) var contentType: String?
+    /// All headers in order, with lower-case names.
+    private(set) var headers: [(name: String, value: String)] = []
     private var contentLengths = 0
     private var transferEncodings = 0
     /// Whether a proxy may read another length than this endpoint, as in request smuggling (RFC 9112, 6.3).
@@ -29,7 +31,9 @@ struct RequestHead {
     }
 
     private mutating func add(_ name: String, _ value: String) {
-        switch name.lowercased() {
+        let name = name.lowercased()
+        headers.append((name, value))
+        switch name {
         case "host": hosts.append(value)
         case "origin": origins.append(value)
         case "content-type": contentType = value

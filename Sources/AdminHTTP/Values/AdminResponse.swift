@@ -20,27 +20,49 @@ public struct AdminResponse: Sendable {
     }
 
     /// Returns an answer with the body `{"error":"sentence"}`.
-    public static func error(_ status: Int, _ sentence: String) -> AdminResponse {
-        var text = #"{"error":""#
-        for scalar in sentence.unicodeScalars {
+    ///
+    /// - Parameters:
+    ///   - code: a word for programs, as the member `code`; nil to omit the member.
+    ///   - remedy: a command or sentence, as the member `remedy`; nil to omit the member.
+    public static func error(
+        _ status: Int, _ sentence: String, code: String? = nil, remedy: String? = nil
+    ) -> AdminResponse {
+        let members = [("error", sentence), ("code", code), ("remedy", remedy)].compactMap { name, text in
+            text.map { "\"\(name)\":\(quoted($0))" }
+        }
+        return .json(Array("{\(members.joined(separator: ","))}\n".utf8), status: status)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.steersTerminal: text += " "
-            default: text.unicodeScalars.append(scalar)
+            case "\"", "\\": quoted += "\\\(scalar)"
+            case _ where scalar.steersTerminal: quoted += " "
+            default: quoted.unicodeScalars.append(scalar)
             }
         }
-        return .json(Array((text + "\"}\n").utf8), status: status)
+        return quoted + "\""
     }
 }
 
-/// A refusal of a request, sent as `{"error":"sentence"}`.
+/// A refusal of a request, sent as `{"error":"sentence"}`, with the members `code` and `remedy` if present.
 public struct AdminError: Error, Sendable, Hashable {
     public var status: Int
     /// The cause, and the remedy if there is one.
     public var sentence: String
+    /// A word for programs; nil if the status suffices.
+    public var code: String?
+    /// A command or sentence that helps; nil if the sentence contains the remedy.
+    public var remedy: String?
 
-    public init(_ status: Int, _ sentence: String) {
+    public init(_ status: Int, _ sentence: String, code: String? = nil, remedy: String? = nil) {
         self.status = status
         self.sentence = sentence
+        self.code = code
+        self.remedy = remedy
     }
+
+    /// The answer to the refused request.
+    public var response: AdminResponse { .error(status, sentence, code: code, remedy: remedy) }
 }

@@ -53,6 +53,27 @@ package struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
+    /// Reads only the settings of a console, which needs no keys of APNs.
+    ///
+    /// - Throws: all mistakes in these settings, and all schema violations in the whole file.
+    package func console() throws(ConfigurationError) -> ConsoleConfiguration {
+        try read(try text()) { reader, root in reader.readConsole(root) }
+    }
+
+    /// Returns the path `console.socket`; nil if the configuration names none. Needs no secrets.
+    ///
+    /// - Throws: all schema violations in the whole file.
+    package func consoleSocket() throws(ConfigurationError) -> String? { try consolePath("socket") }
+
+    /// Returns the path `console.tokens_file`; nil if the configuration names none. Needs no secrets.
+    ///
+    /// - Throws: all schema violations in the whole file.
+    package func consoleTokensFile() throws(ConfigurationError) -> String? { try consolePath("tokens_file") }
+
+    private func consolePath(_ key: String) throws(ConfigurationError) -> String? {
+        try read(try text()) { reader, root in .some(reader.readConsolePath(root, key)) }
+    }
+
     /// Returns the rules for requests: apps, payload schemas and the maximum message size. Reads the whole
     /// configuration if it has no mistakes, and otherwise only the sections of these rules.
     ///

@@ -92,7 +92,7 @@ struct ConfigurationReader {
             user: user.map { try? resolver.resolve($0) } ?? url.credentials.user)
     }
 
-    private mutating func brokerURL(_ value: JSONValue) -> AMQPURL? {
+    mutating func brokerURL(_ value: JSONValue) -> AMQPURL? {
         guard let text = text(value) else { return nil }
         do {
             return try AMQPURL(text)
@@ -102,7 +102,7 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func brokerSection(_ section: JSONValue) -> WorkerConfiguration.Broker? {
+    mutating func brokerSection(_ section: JSONValue) -> WorkerConfiguration.Broker? {
         let user = section["username"].flatMap { text($0) }
         let password = section["password"].flatMap { text($0) }
         let tls = readTLS(section["tls"])
@@ -126,7 +126,7 @@ struct ConfigurationReader {
         return broker
     }
 
-    private mutating func readNames(_ section: JSONValue, into broker: inout WorkerConfiguration.Broker) {
+    mutating func readNames(_ section: JSONValue, into broker: inout WorkerConfiguration.Broker) {
         let prefix = section["prefix"].flatMap { text($0) }
         broker.requestQueues = readRequestQueues(section)
         let shards = broker.requestQueues.map { ($0.name, $0.shards) }
@@ -215,7 +215,7 @@ struct ConfigurationReader {
         value?.int.map { min(max(1, $0), TopologyNames.shardsMax) } ?? 1
     }
 
-    private mutating func readTLS(_ section: JSONValue?) -> TLSClientConfiguration {
+    mutating func readTLS(_ section: JSONValue?) -> TLSClientConfiguration {
         var tls = TLSClientConfiguration()
         guard let section else { return tls }
         tls.trust = readTrust(section["ca_file"])
@@ -300,7 +300,7 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func readChannels(
+    mutating func readChannels(
         _ section: JSONValue?, _ broker: WorkerConfiguration.Broker
     ) -> WorkerConfiguration.Channels? {
         guard let section, section.kind == .object else { return nil }
@@ -334,7 +334,7 @@ struct ConfigurationReader {
             perSecondMax: (section?["pushes_per_second"]?.int).map { Double($0) })
     }
 
-    private mutating func readRetry(_ section: JSONValue?) -> RetrySchedule {
+    mutating func readRetry(_ section: JSONValue?) -> RetrySchedule {
         var retry = RetrySchedule()
         guard let section else { return retry }
         retry.attemptsMax = section["attempts_max"]?.int ?? retry.attemptsMax
@@ -357,7 +357,7 @@ struct ConfigurationReader {
         return retry
     }
 
-    private mutating func readResults(_ section: JSONValue?) -> ResultsRetention {
+    mutating func readResults(_ section: JSONValue?) -> ResultsRetention {
         var results = ResultsRetention()
         guard let section else { return results }
         results.hasQueue = section["queue"]?.bool ?? results.hasQueue

@@ -41,6 +41,9 @@ package enum FleetLimits {
     package static let commandBytesMax = 64 << 10
     package static let reportBytesMax = 16 << 10
     package static let replyBytesMax = 256 << 10
+    /// Maximum size of the verb of a record of the audit.
+    package static let verbBytesMax = 32
+    package static let auditBytesMax = 16 << 10
 
     /// The valid times in UNIX milliseconds. A time in seconds is below the range, one in microseconds above it.
     package static let times = RegistrationLimits.times

@@ -18,6 +18,8 @@ package struct FleetView: Sendable {
     package static let silentSeconds = 35
     /// Age of the last report at which the view forgets a worker.
     package static let forgottenSeconds = 24 * 3600
+    /// Minimum time between two reports for a rate.
+    private static let rateMillisecondsMin: Int64 = 500
     /// Minimum time between two searches of a full view for workers that make room.
     private static let searchSeconds = 1
 
@@ -34,10 +36,22 @@ package struct FleetView: Sendable {
         /// The time of the last report, by the reader's clock.
         package let reportedAt: MonotonicTime
         fileprivate let memoryBytes: Int
+        /// The outcomes a second between the last two reports, in the order of `Outcome.allCases`; nil before the
+        /// second report of the process.
+        package let rates: [Double]?
 
         package func presence(at now: MonotonicTime) -> Presence {
             if report.hasEnded { return .ended }
             return now.isWithin(.seconds(silentSeconds), of: reportedAt) ? .reporting : .silent
+        }
+
+        /// Returns the outcomes a second since this report. Reports that follow each other closely keep the former rates.
+        /// Times are by the worker's clock, because the broker may deliver reports with delay.
+        fileprivate func rates(until later: FleetReport) -> [Double]? {
+            let milliseconds = later.sentAt - report.sentAt
+            guard milliseconds >= FleetView.rateMillisecondsMin else { return rates }
+            let ended = later.status.totals.since(report.status.totals).ended
+            return ended.map { Double($0) * 1000 / Double(milliseconds) }
         }
 
         fileprivate func isForgotten(at now: MonotonicTime) -> Bool {
@@ -93,7 +107,9 @@ package struct FleetView: Sendable {
         for boot in bootsByName[report.worker] ?? [] where workersByBoot[boot]?.presence(at: now) != .reporting {
             forget(boot)
         }
-        let worker = Worker(report: report, reportedAt: now, memoryBytes: report.memoryBytes(ofJSON: bytes.count))
+        let worker = Worker(
+            report: report, reportedAt: now, memoryBytes: report.memoryBytes(ofJSON: bytes.count),
+            rates: known.flatMap { $0.rates(until: report) })
         guard makeRoom(for: worker, now) else {
             refusedCount += 1
             return .full

@@ -11,14 +11,11 @@ import Text
 /// A pause or resumption of all workers of a fleet.
 struct FleetPauseChange: Equatable, Sendable {
     var broker = BrokerOptions()
-    /// Whether to pause; false to resume.
-    var isPaused: Bool
-    var scope = PauseScope.everything
-    /// The reason for a pause.
-    var why = ""
-    /// The duration of a pause; nil for a pause that lasts until `martlet resume --fleet`.
-    var seconds: Int?
+    var action: PauseAction
     var saysYes = false
+
+    private var scope: PauseScope { action.scope }
+    private var isPaused: Bool { action.effect != .resume }
 
     func execute() throws(ConfigurationError) -> ExitCode {
         let connector = try broker.connector()
@@ -40,19 +37,11 @@ struct FleetPauseChange: Equatable, Sendable {
         _ = try await session.collectReports(by: PauseNote.operatorName)
         let record: PauseRecord
         do throws(PauseWriter.Failure) {
-            record = try await PauseWriter(session).write(change(at: session.loop.now.unixMilliseconds))
+            record = try await action.write(in: session, by: PauseNote.operatorName)
         } catch {
             return failed(error)
         }
         return try await report(record, session)
-    }
-
-    private func change(at now: Int64) -> PauseRecord.Change {
-        guard isPaused else { return .resume(scope) }
-        return .pause(
-            FleetPause(
-                scope: scope, by: PauseNote.operatorName, why: why, since: now,
-                until: seconds.map { now + Int64($0) * 1000 }))
     }
 
     private func failed(_ failure: PauseWriter.Failure) -> ExitCode {
@@ -88,27 +77,24 @@ extension FleetPauseChange {
         + [OptionSyntax].broker.map { $0.requiring("fleet") }
 
     init(isPaused: Bool, _ parsed: ParsedArguments) throws(UsageError) {
+        let scope = try PauseScope(
+            { parsed.options[$0] }, exclude: { UsageError("options --\($0) and --\($1) are mutually exclusive") })
         self.init(
-            broker: try BrokerOptions(parsed), isPaused: isPaused,
-            scope: try PauseScope(
-                { parsed.options[$0] }, exclude: { UsageError("options --\($0) and --\($1) are mutually exclusive") }),
-            saysYes: parsed.has("yes"))
+            broker: try BrokerOptions(parsed), action: PauseAction(scope, .resume), saysYes: parsed.has("yes"))
         if parsed.has("socket") { throw UsageError("options --fleet and --socket are mutually exclusive") }
         guard isPaused else { return }
         guard let why = parsed.options["reason"], !why.isEmpty else {
             throw UsageError("option --fleet requires --reason")
         }
-        self.why = why
-        seconds = try parsed.options["until"].map(Self.seconds)
+        action.effect = .pause(why: why, seconds: try parsed.options["until"].map(Self.seconds))
     }
 
     /// Reads a duration such as `30m`, `2h` or `7d`.
     private static func seconds(_ text: String) throws(UsageError) -> Int {
-        let limit = Int(FleetLimits.pauseMillisecondsMax / 1000)
-        guard let seconds = DurationText.seconds(text), seconds <= limit else {
+        guard let seconds = PauseDuration.seconds(text) else {
+            let days = PauseDuration.secondsMax / 86_400
             throw UsageError(
-                "option --until: expected a duration from 1s to \(limit / 86_400)d, such as 30m, 2h or 7d, "
-                    + "got '\(text)'")
+                "option --until: expected a duration from 1s to \(days)d, such as 30m, 2h or 7d, got '\(text)'")
         }
         return seconds
     }

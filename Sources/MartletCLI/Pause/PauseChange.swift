@@ -1,9 +1,9 @@
 import CommandKit
+import Configuration
 import ControlProtocol
 import Delivery
 import HTTPClient
 import Text
-import Worker
 
 /// A pause or resumption of workers.
 struct PauseChange: Equatable, Sendable {

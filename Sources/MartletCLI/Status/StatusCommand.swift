@@ -5,7 +5,6 @@ import EventLoop
 import Glibc
 import HTTPClient
 import Text
-import Worker
 
 /// The command that shows the status of workers.
 struct StatusCommand: ConfiguredCommand {

@@ -1,7 +1,7 @@
 import CommandKit
+import Configuration
 import HTTPClient
 import JSON
-import Worker
 
 /// The address of a worker's HTTP interface.
 enum WorkerAddress: Equatable, Sendable {

@@ -1,27 +1,31 @@
 import CommandKit
-import Glibc
+package import Glibc
 
 /// Functions that write new files. By default, only the owner of a file can read and write it.
-enum NewFile {
+package enum NewFile {
     /// The reason why a file cannot be written.
-    struct Failure: Error, Equatable {
-        let reason: String
+    package struct Failure: Error, Equatable {
+        package let reason: String
 
         init(_ code: Int32) {
             reason = code == EEXIST ? "file exists" : strerror(code).map { String(cString: $0) } ?? "error \(code)"
         }
     }
 
-    struct Ownership {
-        var mode: mode_t = ownerOnly
+    package struct Ownership {
+        package var mode: mode_t
         /// The owner of the file; nil for the user and group of the process.
-        var owner: (user: uid_t, group: gid_t)?
+        package var owner: (user: uid_t, group: gid_t)?
+
+        package init(mode: mode_t = ownerOnly, owner: (user: uid_t, group: gid_t)? = nil) {
+            (self.mode, self.owner) = (mode, owner)
+        }
     }
 
-    private static let ownerOnly: mode_t = 0o600
+    package static let ownerOnly: mode_t = 0o600
 
     /// Writes a new file, and flushes it to the disk. Fails if the file exists.
-    static func create(
+    package static func create(
         _ path: String, _ bytes: [UInt8], _ ownership: Ownership = Ownership()
     ) throws(Failure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, ownerOnly)
@@ -39,7 +43,7 @@ enum NewFile {
     }
 
     /// Replaces or creates a file. A reader finds either the previous or the new content, also after a crash.
-    static func replace(
+    package static func replace(
         _ path: String, with bytes: [UInt8], _ ownership: Ownership = Ownership()
     ) throws(Failure) {
         let temporary = path + ".new"

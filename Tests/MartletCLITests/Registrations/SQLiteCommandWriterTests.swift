@@ -7,6 +7,7 @@ import Registrations
 import TestKit
 import Testing
 
+@testable import Configuration
 @testable import MartletCLI
 @testable import Worker
 

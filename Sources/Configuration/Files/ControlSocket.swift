@@ -1,9 +1,8 @@
 import CLinux
-import Configuration
-import EventLoop
+package import EventLoop
 import Glibc
 
-/// The Unix sockets through which commands find the workers of their user on this machine.
+/// The Unix sockets through which commands find the workers and the console of their user on this machine.
 package enum ControlSocket {
     /// Maximum number of sockets that a command finds.
     package static let socketsMax = 256
@@ -30,9 +29,24 @@ package enum ControlSocket {
 
     /// The folder that systemd creates for `RuntimeDirectory=martlet`.
     private static let serviceFolder = "/run/martlet"
+    /// The folder that systemd creates for the console.
+    private static let consoleFolder = "/run/martlet-console"
+    /// The file name of the console's socket. Commands that search for workers skip it.
+    private static let consoleName = "console"
+
+    /// Returns the path of the default socket of a console in this process.
+    package static func consolePath(_ environment: (String) -> String? = Environment.value) -> String {
+        "\(folder(of: geteuid(), environment))/\(consoleName)"
+    }
+
+    /// The paths at which a command searches for the socket of a console.
+    package static var consolePaths: [String] {
+        (folders + [consoleFolder]).filter { isOwn($0) }.map { "\($0)/\(consoleName)" }
+            .filter { access($0, F_OK) == 0 }
+    }
 
     /// Returns the path of the default socket of this process. The configuration can name another path.
-    static func path(_ environment: (String) -> String? = Environment.value) -> String {
+    package static func path(_ environment: (String) -> String? = Environment.value) -> String {
         "\(folder(of: geteuid(), environment))/\(getpid()).sock"
     }
 
@@ -40,7 +54,7 @@ package enum ControlSocket {
     ///
     /// - Throws: if the folder cannot be created, or if another user owns the folder or may write to it. Such a user
     ///   could create sockets there.
-    static func makeFolder(of path: String) throws(TransportError) {
+    package static func makeFolder(of path: String) throws(TransportError) {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw TransportError(

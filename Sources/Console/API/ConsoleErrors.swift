@@ -1,0 +1,18 @@
+import AdminHTTP
+import ControlProtocol
+
+/// The refusals of the console's requests.
+enum ConsoleErrors {
+    static let away = "the broker is away; nothing was changed"
+
+    static let login = AdminError(
+        401, "log in first", code: "login", remedy: "martlet console open")
+    static let loginFailed = AdminError(
+        401, "the code or token is wrong, used or expired", code: "login_failed", remedy: "martlet console open")
+    static let tooManyLogins = AdminError(429, "too many failed logins; try again later", code: "login_pace")
+    static let tooFast = AdminError(429, "too many requests of this session; try again later", code: "pace")
+
+    static func role(_ needed: OperatorRole, _ present: OperatorRole) -> AdminError {
+        AdminError(403, "the action needs the role \(needed.rawValue), and you have \(present.rawValue)", code: "role")
+    }
+}

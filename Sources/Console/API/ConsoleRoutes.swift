@@ -1,0 +1,260 @@
+import AMQP
+import Actions
+import AdminHTTP
+import BrokerTopology
+import Configuration
+import ControlProtocol
+import Crypto
+import EventLoop
+import JSON
+
+/// The routes of the console's API. Loop-bound.
+struct ConsoleRoutes {
+    let configuration: ConsoleConfiguration
+    let cluster: String
+    let commands: CommandAdvice
+    let desk: LoginDesk
+    let watch: FleetWatch
+    let changes: ChangeFeed
+    let runner: ActionRunner
+    let audit: AuditLog
+    let loop: EventLoop
+
+    var all: [AdminRoute] {
+        [
+            AdminRoute(.post, "/api/session", "log in") { request throws(AdminError) in try logIn(request) },
+            route(.get, "/api/session", "the session") { _, session throws(AdminError) in answer(session) },
+            route(.delete, "/api/session", "log out") { _, session throws(AdminError) in
+                desk.end(session)
+                changes.end(session: session.hash)
+                return .empty
+            },
+            AdminRoute(
+                .get, "/api/changes", query: ["after", "wait_seconds"], "the parts that have changed, when they change",
+                later: { exchange throws(AdminError) in
+                    let session = try desk.session(of: exchange.request)
+                    let after = try Self.number(exchange.request, "after", 0...Int.max) ?? 0
+                    let seconds =
+                        try Self.number(exchange.request, "wait_seconds", 0...ChangeFeed.waitSecondsMax)
+                        ?? ChangeFeed.waitSecondsMax
+                    try changes.wait(exchange, session: session.hash, after: after, seconds: seconds)
+                }),
+            view("/api/fleet", "workers and pauses") { $0.fleet() },
+            view("/api/causes", "the causes that hold requests") { $0.causes() },
+            view("/api/queues", "the depths of queues") { $0.queues() },
+            view("/api/credentials", "certificates and keys") { $0.credentials() },
+            AdminRoute(.get, "/api/audit", query: ["before"], "the audit") { request throws(AdminError) in
+                _ = try desk.session(of: request)
+                return .json(auditPage(before: try Self.cursor(request)))
+            },
+        ] + actions
+    }
+
+    // MARK: Routes
+
+    /// Returns a route that needs a session.
+    private func route(
+        _ method: AdminMethod, _ path: String, _ help: String,
+        _ answer: @escaping (AdminRequest, SessionTable.Session) throws(AdminError) -> AdminResponse
+    ) -> AdminRoute {
+        AdminRoute(method, path, help) { request throws(AdminError) in
+            try answer(request, try desk.session(of: request))
+        }
+    }
+
+    /// Returns a route for a part of the fleet's state.
+    private func view(_ path: String, _ help: String, _ body: @escaping (FleetJSON) -> [UInt8]) -> AdminRoute {
+        route(.get, path, help) { request, _ throws(AdminError) in
+            watch.readQueues()
+            let body = body(FleetJSON(watch: watch, now: loop.now))
+            let tag = "\"\(Secret.text(Digest.sha256(body)).prefix(32))\""
+            var response = AdminResponse.json(body)
+            if request.headers("if-none-match").contains(tag) { response = AdminResponse.empty(304) }
+            response.headers = [("ETag", tag)]
+            return response
+        }
+    }
+
+    private static func number(
+        _ request: AdminRequest, _ name: String, _ range: ClosedRange<Int>
+    ) throws(AdminError) -> Int? {
+        guard let text = request.query(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw AdminError(
+                400, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)", code: "invalid")
+        }
+        return number
+    }
+
+    private static func cursor(_ request: AdminRequest) throws(AdminError) -> Int64? {
+        guard let text = request.query("before") else { return nil }
+        guard let cursor = Int64(text), cursor >= 0, "\(cursor)" == text else {
+            throw AdminError(400, "before must be the member next of an answer", code: "cursor")
+        }
+        return cursor
+    }
+
+    // MARK: Sessions
+
+    private func logIn(_ request: AdminRequest) throws(AdminError) -> AdminResponse {
+        let (secret, session) = try desk.logIn(request)
+        watch.readQueues()
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("session", secret)
+        json.member("name", session.login.name)
+        json.member("role", session.login.role.rawValue)
+        json.member("expires_in_seconds", session.secondsLeft(at: loop.now.monotonic))
+        json.member("idle_seconds", desk.limits.idleSeconds)
+        json.endObject()
+        return .json(json.bytes, status: 201)
+    }
+
+    private func answer(_ session: SessionTable.Session) -> AdminResponse {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("name", session.login.name)
+        json.member("role", session.login.role.rawValue)
+        json.member("role_max", configuration.roleMax.rawValue)
+        json.member("cluster", cluster)
+        json.member("version", MartletVersion.current)
+        json.member("prefix", watch.names.prefix)
+        json.member("history", false)
+        json.member("expires_in_seconds", session.secondsLeft(at: loop.now.monotonic))
+        json.list("request_queues", watch.names.requestQueues) { $0.string($1) }
+        json.endObject()
+        return .json(json.bytes)
+    }
+
+    // MARK: Audit
+
+    private func auditPage(before cursor: Int64?) -> [UInt8] {
+        let page = watch.trail.page(before: cursor)
+        var json = JSONWriter()
+        json.beginObject()
+        json.list("records", page.records) { json, record in
+            json.beginObject()
+            json.member("at", record.at)
+            json.member("by", record.by)
+            json.member("verb", record.verb)
+            json.member("phase", record.phase.rawValue)
+            for (name, text) in [("why", record.why), ("command", record.command), ("result", record.result)] {
+                json.key(name)
+                if let text { json.string(text) } else { json.null() }
+            }
+            json.key("count")
+            if let count = record.count { json.int(Int64(count)) } else { json.null() }
+            json.member("console", record.console)
+            json.member("id", record.id.description)
+            json.endObject()
+        }
+        json.key("next")
+        if let next = page.next { json.string("\(next)") } else { json.null() }
+        json.endObject()
+        return json.bytes
+    }
+}
+
+// MARK: Actions
+
+extension ConsoleRoutes {
+    private var actions: [AdminRoute] {
+        [
+            AdminRoute(
+                .post, "/api/actions", query: ["preview"], "plan or begin an action"
+            ) { request throws(AdminError) in
+                let session = try desk.session(of: request)
+                let isPreview = try Self.number(request, "preview", 0...1) == 1
+                return try isPreview ? preview(request) : begin(request, session)
+            },
+            route(.get, "/api/actions/ID", "an action") { request, _ throws(AdminError) in
+                .json(Self.json(try action(request)))
+            },
+            route(.delete, "/api/actions/ID", "stop an action") { request, _ throws(AdminError) in
+                let action = try action(request)
+                guard action.state != .running else {
+                    throw AdminError(
+                        409, "the action cannot be stopped: it ends by itself within seconds", code: "not_stoppable")
+                }
+                return .json(Self.json(action))
+            },
+        ]
+    }
+
+    private func plan(_ request: ActionRequest) -> ActionPlan {
+        let view = watch.view
+        let now = loop.now.monotonic
+        return ActionPlan(
+            request, commands: commands, prefix: watch.names.prefix, pauses: watch.pauses?.revision,
+            workers: view.workers(at: now).count { $0.presence(at: now) == .reporting })
+    }
+
+    private func preview(_ request: AdminRequest) throws(AdminError) -> AdminResponse {
+        let plan = plan(try ActionRequest(request.body, queues: watch.names.requestQueues))
+        var json = JSONWriter()
+        plan.write(to: &json)
+        return .json(json.bytes)
+    }
+
+    /// Begins an action after all checks: the role of the session and of the console, the phrase, and the state that
+    /// the preview has shown.
+    private func begin(_ request: AdminRequest, _ session: SessionTable.Session) throws(AdminError) -> AdminResponse {
+        let wanted = try ActionRequest(request.body, queues: watch.names.requestQueues)
+        guard let id = wanted.id else { throw AdminError(400, "id must be a UUID", code: "invalid") }
+        let login = session.login
+        try desk.recheck(session, request)
+        guard login.role >= wanted.action.role else {
+            audit.refused("\(wanted.action.name): role \(login.role.rawValue)", by: login.name)
+            throw ConsoleErrors.role(wanted.action.role, login.role)
+        }
+        if let known = try runner.known(wanted, login, id: id) { return .json(Self.json(known)) }
+        guard watch.session != nil else { throw AdminError(503, ConsoleErrors.away, code: "broker") }
+        let plan = plan(wanted)
+        if let phrase = plan.phrase, wanted.phrase != phrase {
+            audit.refused("\(wanted.action.name): wrong phrase", by: login.name)
+            throw AdminError(403, "type the phrase: \(phrase)", code: "phrase")
+        }
+        guard wanted.expect == plan.expect else {
+            throw AdminError(409, "the state has changed since the preview; look again", code: "moved")
+        }
+        let revision = watch.pauses?.revision
+        return .json(Self.json(try runner.begin(wanted, plan, login, id: id, revision: revision)), status: 201)
+    }
+
+    private func action(_ request: AdminRequest) throws(AdminError) -> ActionTable.Action {
+        guard let action = UUIDValue(request.parameter("ID")).flatMap({ runner.table.action($0) }) else {
+            throw AdminError(404, "unknown action", code: "unknown")
+        }
+        return action
+    }
+
+    private static func json(_ action: ActionTable.Action) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("id", action.id.description)
+        json.member("state", action.state.word)
+        json.key("progress")
+        json.null()
+        var (result, error): (String?, String?) = (nil, nil)
+        switch action.state {
+        case .running: break
+        case .done(let text): result = text
+        case .failed(let text): error = text
+        }
+        for (name, text) in [("result", result), ("error", error)] {
+            json.key(name)
+            if let text { json.string(text) } else { json.null() }
+        }
+        json.endObject()
+        return json.bytes
+    }
+}
+
+extension AdminResponse {
+    /// An answer without content.
+    static let empty = empty(204)
+
+    static func empty(_ status: Int) -> AdminResponse {
+        AdminResponse(status: status, contentType: "application/json", body: [])
+    }
+}

@@ -1,0 +1,65 @@
+import Actions
+import Configuration
+import ControlProtocol
+import Crypto
+import JSON
+
+/// The effect of an action in the current state of the fleet.
+struct ActionPlan: Sendable, Hashable {
+    var command: String
+    /// The command as the audit records it.
+    var recordedCommand: String
+    var summary: String
+    /// The number of workers that the action concerns; nil for an action on a request.
+    var count: Int?
+    /// The words that the operator must type; nil without them.
+    var phrase: String?
+    /// A digest of the request and of the state on which its effect depends.
+    var expect: String
+    var role: OperatorRole
+
+    /// - Parameters:
+    ///   - commands: completes the command.
+    ///   - pauses: the revision of the pauses; nil if it is unknown.
+    ///   - workers: the number of reporting workers.
+    init(
+        _ request: ActionRequest, commands: CommandAdvice, prefix: String, pauses: PauseRevision?, workers: Int
+    ) {
+        command = commands.completed(request.action.commandLine)
+        recordedCommand = commands.completed(request.action.recordedCommandLine)
+        summary = request.action.summary(workers: workers)
+        phrase = request.action.phrase(prefix: prefix)
+        role = request.action.role
+        switch request.action {
+        case .pause:
+            count = workers
+            let revision = pauses.map { "\($0.series) \($0.number)" } ?? "none"
+            expect = Self.digest("\(request.content)\n\(revision)")
+        case .test:
+            count = nil
+            expect = Self.digest(request.content)
+        }
+    }
+
+    private static func digest(_ text: String) -> String {
+        String(Secret.text(Digest.sha256(Array(text.utf8))).prefix(32))
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("command", command)
+        json.member("summary", summary)
+        json.key("count")
+        if let count { json.int(Int64(count)) } else { json.null() }
+        json.key("phrase")
+        if let phrase { json.string(phrase) } else { json.null() }
+        json.member("expect", expect)
+        json.member("role", role.rawValue)
+        json.endObject()
+    }
+}
+
+extension ActionRequest {
+    /// A text that two requests share only if they request the same.
+    var content: String { "\(action.name)\n\(action.commandLine)\n\(why)" }
+}

@@ -1,0 +1,69 @@
+import AMQP
+import Actions
+import ControlProtocol
+import Crypto
+import EventLoop
+import Glibc
+
+/// The console's records in the audit. Loop-bound.
+///
+/// `@unchecked Sendable`: only the loop uses the object.
+final class AuditLog: @unchecked Sendable {
+    /// Maximum number of records a second that requests without a valid login can cause, so that an attacker cannot
+    /// displace other records of the stream.
+    private static let refusalsPerSecond = 1
+    private static let refusalsBurst = 20
+    /// Maximum number of records that wait for the broker's confirm.
+    private static let pendingMax = 100
+
+    private let loop: EventLoop
+    private let console: String
+    private let watch: FleetWatch
+    private var pace = RequestPace(perSecond: AuditLog.refusalsPerSecond, burst: AuditLog.refusalsBurst)
+    private var pendingCount = 0
+
+    init(_ watch: FleetWatch, on loop: EventLoop) {
+        (self.watch, self.loop) = (watch, loop)
+        var name = [CChar](repeating: 0, count: 256)
+        let hasName = gethostname(&name, name.count - 1) == 0
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        console = "\(hasName ? host : "-")/\(getpid())"
+    }
+
+    func record(
+        by name: String, verb: String, _ phase: AuditRecord.Phase, id: UUIDValue? = nil, why: String? = nil,
+        command: String? = nil, result: String? = nil, count: Int? = nil
+    ) -> AuditRecord {
+        AuditRecord(
+            id: id ?? UUIDValue(high: loop.nextRandom(), low: loop.nextRandom()), at: loop.now.unixMilliseconds,
+            by: name, verb: verb, phase: phase, why: why, command: command, result: result, count: count,
+            console: console)
+    }
+
+    /// Publishes a record, and waits for the broker's confirm.
+    func write(_ record: AuditRecord, in session: FleetSession) async throws(AMQPError) {
+        try await session.publish(record.json, type: AuditRecord.type, key: record.routingKey)
+    }
+
+    /// Publishes a record without a wait. The record is lost if the broker is away.
+    func note(_ record: AuditRecord) {
+        guard let session = watch.session, pendingCount < Self.pendingMax else { return }
+        pendingCount += 1
+        Task(executorPreference: loop) { [self] in
+            _ = try? await write(record, in: session)
+            pendingCount -= 1
+        }
+    }
+
+    func loggedIn(_ login: Operator, by way: String) {
+        note(record(by: login.name, verb: "login", .after, result: "\(login.role.rawValue), with \(way)"))
+    }
+
+    /// Records a refusal. Records above a limit are dropped.
+    ///
+    /// - Parameter name: the operator; nil if unknown.
+    func refused(_ what: String, by name: String? = nil) {
+        guard pace.admits(at: loop.now.monotonic) else { return }
+        note(record(by: name ?? "unknown", verb: "refusal", .after, result: what))
+    }
+}

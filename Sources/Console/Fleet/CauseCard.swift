@@ -1,0 +1,59 @@
+import ControlProtocol
+import EventLoop
+import Text
+
+/// A cause that holds requests: the open breakers of all workers with the same code and route.
+///
+/// Reports may be forged, so the number of cards and the sizes of their texts are limited.
+struct CauseCard: Sendable, Hashable {
+    static let cardsMax = 200
+    private static let codeBytesMax = 128
+    private static let topic = " topic "
+
+    var code: String
+    /// The route of the breaker: the authority, then the credential and the topic if the scope is that narrow.
+    var route: String
+    var sentence: String
+    /// The longest time for which one of the breakers has been open.
+    var seconds: Int
+    /// The number of workers with the breaker.
+    var workers: Int
+
+    /// The route without the authority, unless it is all of the route.
+    var scope: String { route.firstIndex(of: " ").map { String(route[route.index(after: $0)...]) } ?? route }
+
+    /// The topic of the route; nil if the breaker concerns several topics.
+    var app: String? { route.firstRange(of: Self.topic).map { String(route[$0.upperBound...]) } }
+
+    /// Returns the cards of the reporting workers, the longest open first.
+    static func cards(of workers: [FleetView.Worker], at now: MonotonicTime) -> [CauseCard] {
+        var cards: [Key: CauseCard] = [:]
+        for worker in workers where worker.presence(at: now) == .reporting {
+            let age = Int(worker.reportedAt.duration(to: now).components.seconds)
+            var seen: Set<Key> = []
+            for breaker in worker.report.status.breakers {
+                let key = Key(
+                    code: breaker.code.printable.cut(to: codeBytesMax),
+                    route: breaker.route.printable.cut(to: FleetLimits.routeBytesMax))
+                guard cards[key] != nil || cards.count < cardsMax else { continue }
+                let seconds = max(0, min(breaker.secondsOpen, Int(Int32.max))) + age
+                let isFirst = seen.insert(key).inserted
+                var card =
+                    cards[key]
+                    ?? CauseCard(
+                        code: key.code, route: key.route,
+                        sentence: breaker.sentence.printable.cut(to: FleetLimits.sentenceBytesMax), seconds: seconds,
+                        workers: 0)
+                card.seconds = max(card.seconds, seconds)
+                if isFirst { card.workers += 1 }
+                cards[key] = card
+            }
+        }
+        return cards.values.sorted { ($1.seconds, $0.code, $0.route) < ($0.seconds, $1.code, $1.route) }
+    }
+
+    private struct Key: Hashable {
+        let code: String
+        let route: String
+    }
+}

@@ -1,0 +1,140 @@
+// The page Find: requests by id, device token or user, and the steps of one request.
+
+import { call, query } from "./api.js";
+import { byID, icon, make } from "./dom.js";
+import { older } from "./paging.js";
+import { crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing } from "./parts.js";
+import { address, go, reload } from "./router.js";
+import { current } from "./session.js";
+import { agree, duration, moment, plural, timeOfDay } from "./words.js";
+
+const kinds = [["id", "Request ID"], ["token", "Device token"], ["user", "User"]];
+const kindsByName = new Map(kinds);
+
+// The current search. Device tokens and users stay in memory: an address would keep them in the browser's history.
+let search = { kind: "id", text: "" };
+const paging = older(
+  (before) => call("GET", `/api/requests${query({ [search.kind]: search.text, before })}`), "requests");
+
+export const page = {
+  name: "find", title: "Find", uses: ["history"],
+  async load(parts) {
+    if (!current()?.history) return {};
+    if (parts[0] === "request") return call("GET", `/api/requests/${encodeURIComponent(parts[1] ?? "")}`);
+    if (parts[0] === "id" && (search.kind !== "id" || search.text !== parts[1])) begin("id", parts[1] ?? "");
+    if (search.text !== "") await paging.first();
+    return {};
+  },
+  draw(data, parts) {
+    if (!current()?.history) return [heading("Find"), historyIsOff()];
+    if (parts[0] === "request") return one(data);
+    return [heading("Find"), form(), search.text === "" ? start() : list()];
+  },
+};
+
+function begin(kind, text) {
+  search = { kind, text };
+  paging.clear();
+}
+
+const form = () => make("form", { class: "filters find", key: "form", role: "search", onsubmit: submit },
+  field("Search by", make("select", { name: "kind" }, kinds.map(([value, name]) =>
+    make("option", { value, selected: value === search.kind }, name)))),
+  field("Value", make("input", {
+    type: "text", name: "text", id: "find-text", value: search.text, autocomplete: "off", spellcheck: "false",
+    autocapitalize: "none", maxlength: "1024",
+  })),
+  make("button", { class: "main" }, "Find"));
+
+function submit(event) {
+  event.preventDefault();
+  const values = new FormData(event.currentTarget);
+  const [kind, text] = [values.get("kind"), values.get("text").trim()];
+  begin(kind, text);
+  if (kind === "id" && text !== "") {
+    if (location.hash === address("find", "id", text)) reload();
+    else go("find", "id", text);
+  } else if (location.hash === "#/find") reload();
+  else go("find");
+}
+
+const start = () => nothing("Find the outcome of a request",
+  "Enter the ID of a request, the first characters of a device token, or a user.");
+
+function list() {
+  const requests = paging.all();
+  const gaps = paging.pages()[0]?.gaps ?? [];
+  if (paging.pages().length === 0) return make("p", { class: "note", key: "searching" }, "Searching…");
+  return [
+    requests.length > 0
+      ? make("ol", { class: "records", key: "records" }, requests.map(row))
+      : nothing(`No request with this ${kindsByName.get(search.kind)?.toLowerCase() ?? search.kind}`,
+        gaps.length > 0 ? "Some results are missing in the history. See the notes below."
+          : "The history has no result of it. The request may still be in a queue, or is older than the history."),
+    gaps.map(gapNote), paging.button(),
+  ];
+}
+
+const gapReasons = new Map([
+  ["killed", "was killed"], ["missing", "sent batches that are missing"], ["dropped", "dropped lines"],
+]);
+
+const gapNote = (gap) => make("p", { class: "gap", key: `gap ${gap.worker} ${gap.from}` }, icon("warn"),
+  make("span", {}, `${gap.worker} ${gapReasons.get(gap.reason) ?? gap.reason} at ${moment(gap.until)}. `, loss(gap)));
+
+const loss = ({ lines, from, until }) => (Number.isFinite(lines)
+  ? `${plural(lines, "result")} ${agree(lines, "is", "are")} missing here.`
+  : `Up to ${duration(Math.max((until - from) / 1000, 1))} of its results are missing here.`);
+
+const outcomes = new Map([
+  ["accepted", "good"], ["refused", "bad"], ["failed", "bad"], ["expired", "warn"], ["waiting", "busy"],
+]);
+
+const outcomeMark = (outcome) => mark(outcomes.get(outcome) ?? "warn", outcome);
+
+const row = (request) => make("li", { class: "record", key: request.key, "data-item": true, tabindex: "-1" },
+  make("time", {}, moment(request.at)),
+  make("div", {},
+    make("p", {}, outcomeMark(request.outcome), " ",
+      make("a", { href: address("find", "request", request.key) }, nameOrDash(request.id)),
+      request.code && make("span", { class: "code" }, ` ${request.code}`)),
+    make("p", { class: "note" }, [request.app, request.device_token, request.worker].filter(Boolean).join(" · "))));
+
+function one({ request, steps = [], result }) {
+  if (!request) return [crumbs("Find", "#/find", "Request"), nothing("This request is not in the history")];
+  return [
+    crumbs("Find", searchAddress(), request.id),
+    heading(request.id, outcomeMark(request.outcome)),
+    facts([
+      ["App", request.app], ["Device token", request.device_token], ["Code", request.code], ["Worker", request.worker],
+    ]),
+    steps.length > 0 ? make("ol", { class: "timeline", key: "steps" }, steps.map(step)) : note("No step is recorded."),
+    result && make("details", { key: "result" }, make("summary", {}, "Result message"),
+      make("pre", { class: "sample", tabindex: "0", role: "region", "aria-label": "Result message" },
+        JSON.stringify(result, null, 2))),
+  ];
+}
+
+const searchAddress = () =>
+  (search.kind === "id" && search.text !== "" ? address("find", "id", search.text) : "#/find");
+
+function step(entry, index) {
+  const rounds = Number.isFinite(entry.rounds) && entry.rounds > 1 ? ` ${plural(entry.rounds, "round")}` : "";
+  return make("li", { key: `${index} ${entry.event}`, class: `step ${entry.event}`, "data-item": true, tabindex: "-1" },
+    make("time", {}, Number.isFinite(entry.at) ? timeOfDay(entry.at, { milli: true }) : "–"),
+    make("div", {},
+      make("p", {}, make("strong", {}, entry.event), " ",
+        entry.code && make("span", { class: "code" }, `${entry.code} `), entry.text, rounds,
+        entry.until && ` until ${moment(entry.until)}`),
+      make("p", { class: "note" }, [entry.queue, entry.worker].filter(Boolean).join(" · "))));
+}
+
+// Focuses the field of the search, on this page or after its opening.
+export function focusField() {
+  const select = () => byID("find-text")?.select();
+  if (byID("find-text")) return select();
+  if (!current()?.history) return go("find");
+  // The page's own handler of the event has drawn the form before.
+  addEventListener("hashchange", select, { once: true });
+  go("find");
+}

@@ -1,0 +1,88 @@
+package import Crypto
+package import JSON
+import Text
+
+/// A record of an operator's action, login or refusal in a console.
+package struct AuditRecord: Sendable, Hashable {
+    package enum Phase: String, Sendable, CaseIterable {
+        /// The action begins.
+        case before
+        /// The action has ended, or there was nothing to begin.
+        case after
+    }
+
+    /// The identity of the action, which the records of both phases share.
+    package var id: UUIDValue
+    /// UNIX milliseconds of the console's clock.
+    package var at: Int64
+    /// The operator.
+    package var by: String
+    /// The name of the action, such as `pause`, `login` or `refusal`.
+    package var verb: String
+    package var phase: Phase
+    package var why: String?
+    /// The command that does the same.
+    package var command: String?
+    package var result: String?
+    /// The number of workers or messages that the action concerns.
+    package var count: Int?
+    /// The name of the console.
+    package var console: String
+
+    /// Creates a record. Texts are made printable and cut to their limits.
+    package init(
+        id: UUIDValue, at: Int64, by: String, verb: String, phase: Phase, why: String? = nil, command: String? = nil,
+        result: String? = nil, count: Int? = nil, console: String
+    ) {
+        func cut(_ text: String, _ bytesMax: Int) -> String {
+            let text = text.printable.cut(to: bytesMax)
+            return text.isPrintable(bytesMax: bytesMax) ? text : "-"
+        }
+        self.id = id
+        self.at = at
+        self.by = cut(by, FleetLimits.byBytesMax)
+        self.verb = cut(verb, FleetLimits.verbBytesMax)
+        self.phase = phase
+        self.why = why.map { cut($0, FleetLimits.whyBytesMax) }
+        self.command = command.map { cut($0, FleetLimits.sentenceBytesMax) }
+        self.result = result.map { cut($0, FleetLimits.sentenceBytesMax) }
+        self.count = count
+        self.console = cut(console, FleetLimits.workerBytesMax)
+    }
+
+    /// The routing key of the record.
+    package var routingKey: String { "audit.\(verb)" }
+}
+
+extension AuditRecord {
+    /// The property `type` of the message, and its member of the same name.
+    package static let type = "push.audit.v1"
+
+    private static let format = FleetFormat(
+        type: type, name: "a record of the audit", bytesMax: FleetLimits.auditBytesMax,
+        codec: ObjectCodec(
+            "a record of the audit",
+            from: Self(
+                id: UUIDValue(high: 0, low: 0), at: FleetLimits.times.lowerBound, by: "-", verb: "-", phase: .before,
+                console: "-"),
+            ignoresUnknown: true,
+            [
+                .required("id", \.id, .uuid),
+                .required("at", \.at, .int(FleetLimits.times)),
+                .required("by", \.by, .printable(bytesMax: FleetLimits.byBytesMax)),
+                .required("verb", \.verb, .printable(bytesMax: FleetLimits.verbBytesMax)),
+                .required("phase", \.phase, .word),
+                .optional("why", \.why, .printable(bytesMax: FleetLimits.whyBytesMax)),
+                .optional("command", \.command, .printable(bytesMax: FleetLimits.sentenceBytesMax)),
+                .optional("result", \.result, .printable(bytesMax: FleetLimits.sentenceBytesMax)),
+                .optional("count", \.count, .int(0...FleetLimits.numberMax)),
+                .required("console", \.console, .printable(bytesMax: FleetLimits.workerBytesMax)),
+            ]))
+
+    /// Reads a record.
+    ///
+    /// - Throws: an error that names the missing or invalid member.
+    package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
+
+    package var json: [UInt8] { Self.format.write(self) }
+}
