@@ -7,6 +7,7 @@ import CValgrind
 import Crypto
 import Delivery
 import EventLoop
+import Registrations
 import Telemetry
 import TestKit
 
@@ -55,11 +56,12 @@ final class CountedLane {
             try broker.start()
             try apns.listen(on: Self.apns, as: .productionPush)
             fill(broker)
-            let lane = makeLane(credentials)
+            let lane = makeLane(credentials, try makeReader())
             scrapedLane = lane
             Task(executorPreference: self.lane) { await lane.start() }
         }
-        let ending = loop.run(limit: Self.limit) { results >= options.warmUp + options.messages }
+        let resultsAwaited = (options.warmUp + options.messages) * options.resultsPerRequest
+        let ending = loop.run(limit: Self.limit) { results >= resultsAwaited }
         guard ending == .done else { throw ProcessError("cannot count instructions: \(results) results, \(ending)") }
     }
 
@@ -91,7 +93,7 @@ final class CountedLane {
 
     /// Publishes more requests than are counted, so that the lane is equally busy at the end.
     private func fill(_ broker: ScriptedBroker) {
-        let template = BenchMessage(round: 0)
+        let template = BenchMessage(round: 0, users: options.users)
         for number in 0..<(options.warmUp + options.messages + options.inFlight) {
             let message = template.message(
                 number, app: bundleIDs[number % bundleIDs.count], queue: topology.names.requestQueues[0])
@@ -99,17 +101,24 @@ final class CountedLane {
         }
     }
 
-    private func makeLane(_ credentials: [Credential]) -> Lane {
+    /// Returns the reader of registrations; nil for requests to device tokens.
+    private func makeReader() throws -> sending RegistrationReader? {
+        guard let users = options.users else { return nil }
+        return try CountedReader(users, app: bundleIDs[0], on: lane)
+    }
+
+    private func makeLane(_ credentials: [Credential], _ reader: sending RegistrationReader?) -> Lane {
         let directory = bundleIDs.enumerated().map { pool, bundleID in
             AppDirectory.App(bundleID: bundleID, defaultEnvironment: .production, production: .init(pool))
         }
         var tokens: [Credential.Name: TokenSupply] = [:]
         for case .key(let key) in credentials { tokens[Credential.key(key).name] = supply(of: key) }
-        let configuration = LaneConfiguration(
+        var configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: options.inFlight, apps: AppDirectory(directory),
             pools: credentials.map { PoolConfiguration(environment: .production, credential: $0) },
             worker: "host/1/0.0.0")
+        configuration.hasRegistrations = options.devices != nil
         let (toBroker, toAPNs) = (
             ByteConnector(loop: lane, endpoint: Self.broker), ByteConnector(loop: lane, endpoint: Self.apns)
         )
@@ -117,7 +126,8 @@ final class CountedLane {
             loop: lane, configuration: configuration,
             connectors: Lane.Connectors(
                 consumer: [toBroker], publisher: [toBroker], apns: credentials.map { _ in toAPNs }),
-            tokens: tokens, counters: LaneCounters(metrics), duplicates: DuplicateMemory(), log: .silent)
+            tokens: tokens, counters: LaneCounters(metrics), duplicates: DuplicateMemory(), log: .silent,
+            registrations: reader)
     }
 
     /// Returns a supply with a signed token. As in a worker, the lane itself signs no token.
@@ -140,8 +150,10 @@ final class CountedLane {
 
     private func countResult() {
         results += 1
-        if results == options.warmUp { isCollecting = true }
-        if results == options.warmUp + options.messages / 2 { scrapeMetrics() }
-        if results == options.warmUp + options.messages { isCollecting = false }
+        let first = options.warmUp * options.resultsPerRequest
+        let count = options.messages * options.resultsPerRequest
+        if results == first { isCollecting = true }
+        if results == first + count / 2 { scrapeMetrics() }
+        if results == first + count { isCollecting = false }
     }
 }

@@ -8,11 +8,13 @@ struct InstructionReport {
 
     let options: InstructionOptions
     let count: InstructionCount
-    /// The accepted count; with several apps, the count with one app.
+    /// The accepted count; otherwise, the count of requests to device tokens of one app.
     let reference: InstructionCount
 
+    /// The violation of the limit; nil without one. Requests to users have no limit.
     var limitViolation: String? {
-        count.limitViolation(
+        guard options.devices == nil else { return nil }
+        return count.limitViolation(
             accepted: reference,
             growthPercentMax: options.apps == 1
                 ? InstructionCount.growthPercentMax : InstructionCount.growthPercentMaxOfApps)
@@ -26,12 +28,18 @@ struct InstructionReport {
             + modules.map { Self.line($0, cost($0, count), cost($0, reference)) }
             + [Self.line("other modules", rest.now, rest.reference)]
         return """
-            Instructions per request of \(BenchMessage.bytes) bytes: \(options.messages) requests after a warm-up of \
-            \(options.warmUp), \(options.inFlight) in flight, \(options.apps) app\(options.apps == 1 ? "" : "s")
+            Instructions per push, requests of \(BenchMessage.bytes) bytes: \(options.messages) requests after a warm-up \
+            of \(options.warmUp), \(options.inFlight) in flight, \(options.recipients)
 
-                 now  \(options.apps == 1 ? "accepted" : " one app")   growth
+                 now  \(referenceName)   growth
             \(rows.joined(separator: "\n"))
             """
+    }
+
+    /// The heading of the column of the reference, of eight characters.
+    private var referenceName: String {
+        if options.isAccepted { return "accepted" }
+        return options.devices == nil ? " one app" : "  tokens"
     }
 
     private func cost(_ module: String, _ count: InstructionCount) -> Int { count.byModule[module] ?? 0 }

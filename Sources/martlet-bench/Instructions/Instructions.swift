@@ -17,14 +17,15 @@ struct Instructions {
                     + "run: deploy/lib/install-packages test, then rebuild martlet-bench: deploy/check/simulate 100"
             )
         }
-        let count = try await count(apps: options.apps)
+        let count = try await count(options)
         return InstructionReport(
             options: options, count: count,
-            reference: options.apps == 1
-                ? try InstructionCount(lines: try Files.lines(of: Self.acceptedPath)) : try await self.count(apps: 1))
+            reference: options.isAccepted
+                ? try InstructionCount(lines: try Files.lines(of: Self.acceptedPath))
+                : try await self.count(options.ofOneApp))
     }
 
-    private func count(apps: Int) async throws -> InstructionCount {
+    private func count(_ options: InstructionOptions) async throws -> InstructionCount {
         let folder = try TemporaryDirectory("bench")
         let (program, output) = (folder.file("martlet-bench"), folder.file("callgrind.out"))
         // Debian's valgrind cannot read this program's newer format of debug information.
@@ -36,11 +37,11 @@ struct Instructions {
         let run = try await ChildProcess.run(
             [
                 "valgrind", "--tool=callgrind", "--collect-atstart=no", "--demangle=no", "--compress-pos=no",
-                "--callgrind-out-file=\(output)", program, CountedLaneCommand.name, "--apps", "\(apps)",
-            ], environment: Self.environment, within: .seconds(Self.secondsMax))
+                "--callgrind-out-file=\(output)", program, CountedLaneCommand.name,
+            ] + options.arguments, environment: Self.environment, within: .seconds(Self.secondsMax))
         guard run.exit.status == .exited(0) else { throw ProcessError("cannot run valgrind: \(run.errors.suffix(5))") }
         let profile = try CallgrindProfile(lines: try Files.lines(of: output), program: program)
-        return InstructionCount(profile, messages: options.messages)
+        return InstructionCount(profile, messages: options.pushCount)
     }
 
     /// An environment in which the order of dictionaries is the same in each run.

@@ -12,7 +12,7 @@ struct InstructionsCommand: Benchmark {
             \(InstructionCount.growthPercentMax) %.
             """,
         options: [
-            InstructionOptions.apps,
+            InstructionOptions.apps, InstructionOptions.devices,
             OptionSyntax(name: "accept", help: "write the new count to deploy/check/instructions"),
         ])
 
@@ -34,7 +34,8 @@ struct InstructionsCommand: Benchmark {
 struct CountedLaneCommand: Command {
     static let name = "counted-lane"
     static let syntax = CommandSyntax(
-        path: [name], summary: "Run a lane under callgrind.", options: [InstructionOptions.apps], isHidden: true)
+        path: [name], summary: "Run a lane under callgrind.",
+        options: [InstructionOptions.apps, InstructionOptions.devices], isHidden: true)
 
     let options: InstructionOptions
 
