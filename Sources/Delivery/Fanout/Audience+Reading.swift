@@ -20,14 +20,14 @@ extension Audience {
         let request = members.request
         let isList = members[.users] != nil
         let users =
-            (isList ? request["users"]?.elements.compactMap(\.string) : request["user"]?.string.map { [$0] }) ?? []
+            isList ? request["users"]?.elements.compactMap(\.string) ?? [] : members[.user]?.string.map { [$0] } ?? []
         guard let kind = TokenKind(push.pushType, request: request),
             let targetRange = members.range(of: isList ? .users : .user),
             !users.isEmpty
         else {
             throw RequestViolation(.schema, "required", "The request has no target.")
         }
-        let scope = kind.scope(of: request)
+        let scope = kind.scopeRule == .inPayload ? kind.scope(of: request) : members[.scope]?.string
         guard (scope == nil) == (kind.scopeRule == .none) else {
             throw RequestViolation(.schema, "required", "scope is missing or superfluous.")
         }

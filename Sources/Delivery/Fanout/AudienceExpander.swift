@@ -42,34 +42,38 @@ final class AudienceExpander {
             return hold(record, because: reason)
         }
         if let reason = finder.breaker.holdReason { return hold(record, because: reason) }
-        let audience = expansion.audience
-        let queries = audience.users[expansion.chunk.nextUsers].map { user in
-            DeviceQuery(
-                app: configuration.apps[audience.app].bundleID, environment: audience.environment,
-                kind: audience.kind, scope: audience.scope, user: user)
-        }
-        guard !queries.isEmpty else { return decide(expansion, record) }
+        let users = expansion.chunk.nextUsers
+        guard !users.isEmpty else { return decide(expansion, record) }
         expansion.lookedUpAtMilliseconds = expansion.lookedUpAtMilliseconds ?? now.unixMilliseconds
-        finder.find(queries, for: .users(record, self))
+        if users.count == 1 {
+            finder.find(query(users.lowerBound, of: expansion.audience), for: .users(record, self))
+        } else {
+            finder.find(users.map { query($0, of: expansion.audience) }, for: .users(record, self))
+        }
+    }
+
+    /// Returns the query for the devices of the user with an index.
+    private func query(_ user: Int, of audience: Audience) -> DeviceQuery {
+        DeviceQuery(
+            app: configuration.apps.bundleID(of: audience.app), environment: audience.environment,
+            kind: audience.kind, scope: audience.scope, user: audience.users[user])
     }
 
     /// Receives the devices of each user that was looked up, in the order of the users.
     func found(_ devices: ArraySlice<[FoundDevice]>, _ record: DeliveryRecord) {
         guard let expansion = record.expansion else { return }
         if record.pipeline.shouldRequeue(record) { return requeue(record) }
+        if let device = expansion.onlyDevice(among: devices) { return pushInPlace(device, expansion, record) }
         for devices in devices { expansion.chunk.append(devices) }
         if expansion.chunk.isComplete { decide(expansion, record) } else { lookUp(expansion, record) }
     }
 
     private func decide(_ expansion: Expansion, _ record: DeliveryRecord) {
-        if !expansion.audience.isList, expansion.chunk.isLast, !expansion.hasChildren {
-            if expansion.chunk.children.isEmpty {
-                counters.completed(expansion.audience.app, devices: 0)
-                return finish(expansion, record, .conclude(.noDevice))
-            }
-            if expansion.chunk.children.count == 1 {
-                return pushInPlace(expansion.chunk.children[0], expansion, record)
-            }
+        if !expansion.audience.isList, expansion.chunk.isLast, !expansion.hasChildren,
+            expansion.chunk.children.isEmpty
+        {
+            counters.completed(expansion.audience.app, devices: 0)
+            return finish(expansion, record, .conclude(.noDevice))
         }
         if expansion.chunk.children.isEmpty {
             expansion.cursor = expansion.chunk.end
@@ -84,20 +88,20 @@ final class AudienceExpander {
     }
 
     /// Pushes to the only device of a single user. The record of the child replaces the record of the request.
-    private func pushInPlace(_ child: FanoutChunk.Child, _ expansion: Expansion, _ record: DeliveryRecord) {
+    private func pushInPlace(_ device: FoundDevice, _ expansion: Expansion, _ record: DeliveryRecord) {
         let pipeline = record.pipeline
         counters.completed(expansion.audience.app, devices: 1)
         releasePlace(expansion)
-        let origin = FanoutOrigin(expansion, child, isOnlyDevice: true)
-        let id = expansion.template.id(for: child.device)
+        let origin = FanoutOrigin(expansion, device, ofUser: 0, isOnlyDevice: true)
+        let id = expansion.template.id(for: device)
         let delivery = record.delivery.replacingBody(
-            bytesReserved: expansion.template.bytesReserved(for: child.device)
-        ) { expansion.template.append(child.device, id, to: &$0) }
-        let token = child.device.tokenDigits[...]
+            bytesReserved: expansion.template.bytesReserved(for: device)
+        ) { expansion.template.append(device, id, to: &$0) }
+        let token = device.tokenDigits[...]
         // The push keeps the payload of the request to users. The child's body contains the same payload.
         let push = PushRequest(
             push: expansion.audience.push.addressed(to: token, id: id), app: expansion.audience.app,
-            route: expansion.audience.route, registeredAtMilliseconds: child.device.registeredAt)
+            route: expansion.audience.route, registeredAtMilliseconds: device.registeredAt)
         pipeline.deduplicate(push, DeliveryRecord(record, replacedBy: delivery, id: id, token: token, origin))
     }
 
@@ -221,7 +225,7 @@ extension AudienceExpander {
         if let reason = finder.breaker.holdReason { return record.pipeline.hold(push, because: reason, record) }
         let queries = origin.owners.map { owner in
             DeviceQuery(
-                app: configuration.apps[push.request.app].bundleID, environment: environment, kind: origin.kind,
+                app: configuration.apps.bundleID(of: push.request.app), environment: environment, kind: origin.kind,
                 scope: origin.scope, user: owner, tokenKey: origin.registration)
         }
         finder.find(queries, for: .device(push, record, self))

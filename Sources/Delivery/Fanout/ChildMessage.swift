@@ -42,18 +42,27 @@ struct ChildMessage {
             message.headers.entries.removeAll { $0.name == MessageHeaderName.possibleDuplicate }
             message.headers.append(MessageHeaderName.possibleDuplicate, .boolean(true))
         }
-        FanoutOrigin(expansion, child, isOnlyDevice: false).append(to: &message.headers)
+        FanoutOrigin(
+            expansion, child.device, ofUser: child.user, otherOwners: child.otherOwners, isOnlyDevice: false
+        ).append(to: &message.headers)
         return message
     }
 }
 
 extension FanoutOrigin {
-    convenience init(_ expansion: Expansion, _ child: FanoutChunk.Child, isOnlyDevice: Bool) {
+    /// Creates the origin of the child for a device.
+    ///
+    /// - Parameters:
+    ///   - user: The index in the audience of the first user who owns the device.
+    ///   - otherOwners: The indices of the other owners.
+    convenience init(
+        _ expansion: Expansion, _ device: FoundDevice, ofUser user: Int, otherOwners: [Int] = [], isOnlyDevice: Bool
+    ) {
         let audience = expansion.audience
         self.init(
-            requestID: audience.id, user: audience.users[child.user],
-            otherOwners: child.otherOwners.map { audience.users[$0] }, registration: child.device.key.token,
-            registeredAtMilliseconds: child.device.registeredAt,
+            requestID: audience.id, user: audience.users[user],
+            otherOwners: otherOwners.isEmpty ? [] : otherOwners.map { audience.users[$0] },
+            registration: device.key.token, registeredAtMilliseconds: device.registeredAt,
             expandedAtMilliseconds: expansion.lookedUpAtMilliseconds ?? 0, isOnlyDevice: isOnlyDevice,
             kind: audience.kind, scope: audience.scope)
     }

@@ -17,7 +17,6 @@ struct ChildTemplate {
 
     private static let target = Array(#""device_token":""#.utf8)
     private static let id = Array(#""id":""#.utf8)
-    private static let editsMax = 3
     /// An upper bound of the bytes that the id and the target of a child add. Excludes the device token.
     private static let addedBytesMax = 64 + 2 * UUIDValue.textBytes
 
@@ -25,8 +24,7 @@ struct ChildTemplate {
     /// The bytes to which the ranges refer.
     private let bytes: [UInt8]
     private let requestRange: Range<Int>
-    /// The edits in ascending order.
-    private let edits: [(range: Range<Int>, replacement: Replacement)]
+    private let edits: Edits
     /// The approximate size of a child, without its token.
     let childBytes: Int
 
@@ -35,14 +33,11 @@ struct ChildTemplate {
     /// - Parameter body: The bytes to which the ranges of the audience refer.
     init(_ audience: Audience, body: [UInt8]) {
         (request, bytes, requestRange) = (audience.id, body, audience.requestRange)
-        var edits: [(range: Range<Int>, replacement: Replacement)] = []
-        edits.reserveCapacity(Self.editsMax)
-        edits.append((audience.targetRange, audience.idRange == nil ? .targetAndID : .target))
-        if let range = audience.idRange { edits.append((range, .id)) }
-        if let range = audience.scopeRange { edits.append((range, .nothing)) }
-        edits.sort { $0.range.lowerBound < $1.range.lowerBound }
+        var edits = Edits(audience.targetRange, audience.idRange == nil ? .targetAndID : .target)
+        if let range = audience.idRange { edits.insert(range, .id) }
+        if let range = audience.scopeRange { edits.insert(range, .nothing) }
         self.edits = edits
-        childBytes = edits.reduce(requestRange.count + Self.addedBytesMax) { $0 - $1.range.count }
+        childBytes = requestRange.count + Self.addedBytesMax - edits.removedBytes
     }
 
     /// Returns the id of the child of a request for a device.
@@ -60,7 +55,8 @@ struct ChildTemplate {
     /// Appends the child for a device to a message.
     func append(_ device: FoundDevice, _ id: UUIDValue, to body: inout [UInt8]) {
         var start = requestRange.lowerBound
-        for edit in edits {
+        for index in 0..<edits.count {
+            let edit = edits[index]
             body += bytes[start..<edit.range.lowerBound]
             switch edit.replacement {
             case .target: Self.append(device.tokenDigits, to: &body)
@@ -86,5 +82,35 @@ struct ChildTemplate {
         body += Self.id
         id.withText { body += $0 }
         body.append(UInt8(ascii: "\""))
+    }
+}
+
+extension ChildTemplate {
+    /// The edits in ascending order, without an allocation.
+    private struct Edits {
+        typealias Edit = (range: Range<Int>, replacement: Replacement)
+
+        private static let countMax = 3
+
+        private(set) var count = 1
+        private var edits: [3 of Edit]
+
+        init(_ range: Range<Int>, _ replacement: Replacement) { edits = .init(repeating: (range, replacement)) }
+
+        subscript(index: Int) -> Edit { edits[index] }
+
+        /// The number of bytes that the edits replace.
+        var removedBytes: Int { (0..<count).reduce(0) { $0 + edits[$1].range.count } }
+
+        mutating func insert(_ range: Range<Int>, _ replacement: Replacement) {
+            precondition(count < Self.countMax, "too many edits")
+            var place = count
+            while place > 0, edits[place - 1].range.lowerBound > range.lowerBound {
+                edits[place] = edits[place - 1]
+                place -= 1
+            }
+            edits[place] = (range, replacement)
+            count += 1
+        }
     }
 }

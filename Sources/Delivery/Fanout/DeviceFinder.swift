@@ -48,18 +48,24 @@ final class DeviceFinder {
         await reader.close()
     }
 
+    /// Adds a search for the devices of one user to the next lookup that has room.
+    func find(_ query: DeviceQuery, for search: DeviceSearch) {
+        searches.append(search, query)
+        scheduleSend()
+    }
+
     /// Adds a search for devices to the next lookup that has room.
     ///
     /// - Parameter queries: At most `DeviceLookup.queriesMax` queries.
     func find(_ queries: [DeviceQuery], for search: DeviceSearch) {
-        searches.append(Searches.Entry(search: search, queries: queries))
+        searches.append(search, queries)
         scheduleSend()
     }
 
     /// Removes and returns the searches that wait for the beginning of a lookup.
     func takeWaiting() -> [DeviceSearch] {
         var taken: [DeviceSearch] = []
-        while let next = searches.popFirst() { taken.append(next.search) }
+        while let next = searches.popFirst() { taken.append(next) }
         return taken
     }
 
@@ -73,9 +79,9 @@ final class DeviceFinder {
     }
 
     private func send() {
-        while !isClosed, breaker.isConnected, let entries = searches.beginLookup() {
+        while !isClosed, breaker.isConnected, let lookup = searches.beginLookup() {
             counters.lookups.add()
-            reader.lookUp(LookupBatch(entries, of: self, sentAt: loop.now.monotonic))
+            reader.lookUp(LookupBatch(lookup, of: self, sentAt: loop.now.monotonic))
         }
     }
 
@@ -85,7 +91,7 @@ final class DeviceFinder {
         counters.duration.observe(batch.sentAt, loop.now.monotonic)
         var first = 0
         for entry in batch.entries {
-            let queries = first..<first + entry.queries.count
+            let queries = first..<first + entry.queryCount
             if let fault = batch.fault(of: queries) {
                 entry.search.held(failed(fault))
             } else {
@@ -117,14 +123,21 @@ final class DeviceFinder {
         if let reason = breaker.holdReason {
             for entry in batch.entries { entry.search.held(reason) }
         } else {
-            loop.schedule(after: .milliseconds(Self.retryMilliseconds)) { [self] in retry(batch.entries) }
+            loop.schedule(after: .milliseconds(Self.retryMilliseconds)) { [self] in retry(batch) }
         }
         scheduleSend()
     }
 
-    private func retry(_ entries: [Searches.Entry]) {
-        for entry in entries {
-            if let reason = breaker.holdReason { entry.search.held(reason) } else { searches.append(entry) }
+    private func retry(_ batch: LookupBatch) {
+        var first = 0
+        for entry in batch.entries {
+            let queries = first..<first + entry.queryCount
+            if let reason = breaker.holdReason {
+                entry.search.held(reason)
+            } else {
+                searches.append(entry.search, batch.queries[queries])
+            }
+            first = queries.upperBound
         }
         scheduleSend()
     }

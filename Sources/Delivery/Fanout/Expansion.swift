@@ -29,6 +29,13 @@ final class Expansion {
         chunk = FanoutChunk(from: cursor, userCount: audience.users.count, childBytes: template.childBytes)
     }
 
+    /// Returns the only device of a single user; nil for any other audience, and if an earlier delivery began the
+    /// expansion.
+    func onlyDevice(among found: ArraySlice<[FoundDevice]>) -> FoundDevice? {
+        guard !audience.isList, cursor.isAtStart, let devices = found.first, devices.count == 1 else { return nil }
+        return devices[0]
+    }
+
     /// Whether the cursor counts published children.
     var hasChildren: Bool { cursor.deviceCount > 0 }
 

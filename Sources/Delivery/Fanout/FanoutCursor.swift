@@ -20,6 +20,9 @@ struct FanoutCursor: Sendable, Hashable {
 
     init() {}
 
+    /// Whether no user and no device is before this place.
+    var isAtStart: Bool { user == 0 && key == nil && deviceCount == 0 }
+
     /// Reads the value of the header ``MessageHeaderName/cursor``; nil for a malformed value.
     init?(_ text: String) {
         var words = text.split(separator: " ", omittingEmptySubsequences: false)

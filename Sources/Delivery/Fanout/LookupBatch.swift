@@ -8,9 +8,9 @@ final class LookupBatch: DeviceLookup {
     let sentAt: MonotonicTime
     private let finder: DeviceFinder
 
-    init(_ entries: [DeviceFinder.Searches.Entry], of finder: DeviceFinder, sentAt: MonotonicTime) {
-        (self.entries, self.finder, self.sentAt) = (entries, finder, sentAt)
-        super.init(entries.flatMap(\.queries))
+    init(_ lookup: DeviceFinder.Searches.Lookup, of finder: DeviceFinder, sentAt: MonotonicTime) {
+        (entries, self.finder, self.sentAt) = (lookup.entries, finder, sentAt)
+        super.init(lookup.queries)
     }
 
     /// Returns the fault of the first query that has one; nil if all queries succeeded.

@@ -122,6 +122,10 @@ public struct AppDirectory: Sendable {
     }
 
     public subscript(index: Index) -> App { apps[index] }
+
+    /// Returns the bundle ID of an app without copying the rest of the app.
+    func bundleID(of index: Index) -> String { apps[index].bundleID }
+
     public var count: Int { apps.count }
 
     /// The number of a topic among the topics of all apps.

@@ -19,6 +19,13 @@ public struct MessageLimits {
         payloadBytes = push.payloadRange.count
     }
 
+    /// Reads the limited values of a push to users, which has no device yet, except for those of `AudienceLimits`.
+    init(ofAudience push: APNSRequest) {
+        (deviceToken, payloadBytesMax) = (nil, push.pushType.payloadBytesMax)
+        collapseIDBytes = push.collapseID?.count ?? 0
+        payloadBytes = push.payloadRange.count
+    }
+
     /// Reads the limited values of a request, except for those of `AudienceLimits`.
     ///
     /// - Parameter message: A request that satisfies the schema.
@@ -35,7 +42,8 @@ public struct MessageLimits {
     /// Returns the violation of a request that satisfies the schema; nil if the request is within the limits.
     public static func violation(of message: JSONValue) -> RequestViolation? {
         do throws(RequestViolation) {
-            try AudienceLimits.check(message)
+            let members = RequestMembers(of: message, RequestMembers.names)
+            try AudienceLimits.check(members, members[.pushType]?.text.flatMap { PushType($0) })
             try MessageLimits(message).check(payload: message["payload"])
             return nil
         } catch {

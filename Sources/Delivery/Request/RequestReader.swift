@@ -96,12 +96,12 @@ final class RequestReader {
         }
         let pushType = try pushType(members, record)
         let route = try route(app, .device(pushType), environment)
-        try AudienceLimits.check(members.request)
-        try MessageLimits(members.request).check(payload: members.payload)
+        try AudienceLimits.check(members, pushType)
+        let push = try push(id, toToken: [], app, pushType, members, record)
+        try MessageLimits(ofAudience: push).check(payload: members.payload)
         try checkPayload(of: members, app)
         return try Audience(
-            members, in: record.delivery.content.bytes, app: app, environment: environment,
-            push: push(id, toToken: [], app, pushType, members, record), route: route)
+            members, in: record.delivery.content.bytes, app: app, environment: environment, push: push, route: route)
     }
 
     private func route(
