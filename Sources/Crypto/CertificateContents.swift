@@ -15,7 +15,7 @@ public struct CertificateContents: Sendable {
     public let notBeforeSeconds: Int64
     /// End of the validity period in UNIX seconds, inclusive.
     public let notAfterSeconds: Int64
-    /// Values of the extensions in DER, by object identifier in dotted form.
+    /// Values of the first 64 extensions in DER, by object identifier in dotted form.
     public let extensions: [String: [UInt8]]
 
     /// Parses a certificate in DER.

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// A certificate and its private key, as exported from a keychain or a developer account: PEM, or PKCS #12 (`.p12`,
-/// `.pfx`).
+/// A certificate and its private key, as exported from a keychain or a developer account in PEM, DER or PKCS #12
+/// (`.p12`, `.pfx`).
 public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The certificate of the private key, then the certificates of the file that match no key, in PEM. These are
     /// usually the chain to the authority.
@@ -11,16 +11,16 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     /// The contents of the private key's certificate.
     public let contents: CertificateContents
 
-    /// Reads a certificate file. Detects PEM or PKCS #12 from the bytes.
+    /// Reads a certificate file. Detects PEM, DER or PKCS #12 from the bytes.
     ///
     /// - Parameters:
-    ///   - key: the private key in PEM; nil if `bytes` contain the key. Must be nil for PKCS #12.
+    ///   - key: the private key in PEM or DER; nil if `bytes` contain the key. Must be nil for PKCS #12.
     ///   - passphrase: the passphrase of the key or of the PKCS #12 file. Ignored for a PEM key that has none.
     ///   - isWanted: selects the certificate if the file contains several with private keys. Of several wanted
     ///     certificates for the same user ID (or common name, without a user ID), the last to expire is used. If no
     ///     certificate is wanted, the first is used.
-    /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong passphrase, or a `key`
-    ///   beside PKCS #12. Also `malformed` for wanted certificates of different user IDs (or common names). `failed` if
+    /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong or missing passphrase, or a
+    ///   `key` beside PKCS #12. Also `malformed` for wanted certificates of different user IDs (or common names). `failed` if
     ///   OpenSSL fails.
     public init(
         _ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil,

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// An error about a key, a certificate or random numbers. The message never contains key material.
+/// An error about keys, certificates, encryption, hashes or random numbers. The message never contains key material.
 public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable, Equatable {
         /// An unreadable or inconsistent input, such as a text that is not PEM, a wrong passphrase, or a key without

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims create the same
-/// provider token, and a replayed simulation creates the same bytes.
+/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims with the same key create
+/// the same provider token, and a replayed simulation creates the same bytes.
 ///
 /// OpenSSL supports deterministic nonces since 3.2. Debian 12 has 3.0. OpenSSL does the curve arithmetic. A random
 /// factor blinds the last step, whose modular multiplications are not constant-time.
 enum DeterministicECDSA {
     private static let scalarBytes = 32
 
-    /// Returns r and s, 32 bytes each; nil if OpenSSL fails.
+    /// Returns r and s, 32 bytes each. Returns nil if OpenSSL fails, or if no candidate is a valid nonce.
     static func sign(_ message: [UInt8], with key: P256Key) -> [UInt8]? {
         guard let numbers = Numbers(), let secret = numbers.secret(of: key) else { return nil }
         defer { BN_clear_free(secret) }

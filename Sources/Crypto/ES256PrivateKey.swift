@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// A P-256 private key that signs provider tokens: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4. Immutable and
-/// thread-safe.
+/// A P-256 private key that signs provider tokens with `ES256`, which is ECDSA over SHA-256 (RFC 7518, 3.4). Immutable
+/// and thread-safe.
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
-    /// Reads a `.p8` file of Apple: one unencrypted PKCS #8 `PRIVATE KEY` block. Also accepts lost or escaped line
-    /// ends, Base64 around the whole text, and DER (`PEMText`).
+    /// Reads a `.p8` file of Apple, which is one unencrypted PKCS #8 `PRIVATE KEY` block. Also accepts lost or escaped
+    /// line ends, Base64 around the whole text, and DER (`PEMText`).
     ///
     /// - Parameter source: the origin of the text, for error messages.
-    /// - Throws: `malformed` if the text contains no valid key or several different keys. `unsupported` if the key has
-    ///   another type or curve, has the SEC 1 format, or is encrypted. `failed` if OpenSSL fails. No error contains any
-    ///   part of the key.
+    /// - Throws: `malformed` if the text contains no valid key, several different keys, or a key in another format, such
+    ///   as `RSA PRIVATE KEY`. `unsupported` if the PKCS #8 key has another type or curve, or is encrypted, or if the key
+    ///   has the SEC 1 format. `failed` if OpenSSL fails. No error contains any part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {

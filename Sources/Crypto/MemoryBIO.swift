@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// BIOs over memory, through which OpenSSL reads and writes PEM.
 package enum MemoryBIO {
-    /// Calls `body` with a BIO that contains `bytes`, and returns the result; nil if OpenSSL fails. The BIO is valid
-    /// only during the call.
+    /// Calls `body` with a BIO that contains `bytes`, and returns the result. Returns nil if OpenSSL fails, or for more
+    /// than 2³¹ − 1 bytes. The BIO is valid only during the call.
     package static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
         guard let length = Int32(exactly: bytes.count), let buffer = BIO_new(BIO_s_mem()) else { return nil }
         defer { BIO_free(buffer) }

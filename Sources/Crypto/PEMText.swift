@@ -21,7 +21,7 @@ struct PEMText {
 
     /// Reads the blocks of a text.
     ///
-    /// - Throws: `malformed` if the text is empty.
+    /// - Throws: `malformed` if the text is empty or only white space.
     init(_ given: [UInt8], what: String) throws(CryptoError) {
         guard given.contains(where: { !Self.isSpace($0) }) else { throw CryptoError(.malformed, "\(what) is empty") }
         bytes = given
@@ -128,7 +128,7 @@ struct PEMText {
         return Array(text.prefix(Int(max(0, count))))
     }
 
-    /// Decodes a text that consists only of Base64. Returns nil for other texts.
+    /// Decodes a text of Base64. Ignores white space, quotes and escapes. Returns nil for other texts.
     private static func outerBase64(_ bytes: [UInt8]) -> [UInt8]? {
         guard let base64 = plainBase64(bytes[...]), !base64.isEmpty, base64.count % 4 == 0 else { return nil }
         let padding = base64.suffix(2).count { $0 == UInt8(ascii: "=") }

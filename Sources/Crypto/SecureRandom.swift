@@ -4,8 +4,7 @@ internal import COpenSSL
 public enum SecureRandom {
     /// Returns `count` random bytes.
     ///
-    /// - Throws: `failed` if the system has no entropy, which does not happen on a running Linux, or for more than
-    ///   `Int32.max` bytes.
+    /// - Throws: `failed` if OpenSSL fails, or for more than `Int32.max` bytes.
     public static func bytes(count: Int) throws(CryptoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         guard bytes.withUnsafeMutableBytes({ isFilled($0) }) else { throw failure() }

@@ -6,7 +6,8 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Length of the text form, `8-4-4-4-12` hexadecimal digits.
     public static let textBytes = 36
 
-    /// The digest SHA-1 of OpenSSL. `SHA1` would search for it in each call, which takes longer than a short message.
+    /// The digest SHA-1 of OpenSSL. `SHA1` would search for it in each call, which takes longer than hashing a short
+    /// message.
     /// `nonisolated(unsafe)`: an `EVP_MD` is immutable.
     private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil) ?? EVP_sha1()
 
@@ -20,8 +21,8 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         self.low = low
     }
 
-    /// Parses the canonical text, with digits of either case. Returns nil for other forms: braces, `urn:uuid:`, missing
-    /// hyphens, white space.
+    /// Parses the canonical text, with digits of either case. Returns nil for other forms, such as braces,
+    /// `urn:uuid:`, missing hyphens or white space.
     public init?(_ text: UnsafeRawBufferPointer) {
         guard text.count == Self.textBytes else { return nil }
         let hyphen = UInt8(ascii: "-")

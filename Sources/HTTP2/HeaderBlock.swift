@@ -125,7 +125,8 @@ public struct HeaderBlock: Sendable {
             span.withUnsafeMutableBufferPointer { room, initialized in
                 let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<countMax]))
                 initialized = write(room)
-                precondition(initialized >= 0 && initialized <= countMax, "write wrote more bytes than reserved")
+                precondition(
+                    initialized >= 0 && initialized <= countMax, "write returned a count outside the reserved space")
             }
         }
         return .stored(start: start, count: bytes.count - start)

@@ -1,6 +1,6 @@
 /// The header blocks of unsent requests, in ascending order of stream IDs, in reusable storage.
 struct UnsentHeaders {
-    /// Maximum number of unused blocks retained when no request waits. More blocks, left by a burst, would not stay in
+    /// Maximum number of unused blocks retained when no request waits. After a burst, more blocks would not stay in
     /// the CPU cache.
     private static let blocksKeptMax = 64
 

@@ -22,7 +22,8 @@ public final class HTTPClient {
 
     /// Sends a request and returns the complete response.
     ///
-    /// - Throws: ``HTTPError`` if there is no complete response. Statuses such as 404 are not errors.
+    /// - Throws: ``HTTPError`` if the request is invalid, or if there is no complete response. Statuses such as 404 are
+    ///   not errors.
     public func send(_ request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
         try request.check()
         let handle = try readyHandle()

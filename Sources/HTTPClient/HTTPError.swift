@@ -22,7 +22,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public let code: Code
-    /// The problem, preceded by the destination of the request if known. Contains no credentials.
+    /// The problem, usually preceded by the destination of the request. Contains no credentials.
     public let message: String
 
     init(_ code: Code, _ message: String) {

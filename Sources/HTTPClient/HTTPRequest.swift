@@ -48,7 +48,7 @@ public struct HTTPRequest: Sendable {
         }
     }
 
-    /// The destination, for messages.
+    /// The destination, for error messages.
     var place: String { unixSocketPath ?? url.place }
 }
 

@@ -101,7 +101,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return encoded
     }
 
-    /// Scheme, host and port, for messages.
+    /// Scheme, host and port, for error messages.
     public var place: String { "\(usesTLS ? "https" : "http")://\(host):\(port)" }
 
     /// The URL without user and password.

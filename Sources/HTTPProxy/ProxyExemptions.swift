@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// The hosts that bypass the proxy of the environment variables: this machine, and the hosts in `NO_PROXY`.
+/// The hosts that bypass the proxy of the environment variables. These are this machine and the hosts in `NO_PROXY`.
 ///
 /// `NO_PROXY` is a list of names and addresses, separated by commas or spaces. Each entry may have a port. A name
 /// includes its subdomains, with or without a leading `*.`. `*` means all hosts. Networks (`10.0.0.0/8`) are not

@@ -6,8 +6,8 @@ public import Crypto
 /// `@unchecked Sendable`: immutable after `init`, and OpenSSL allows several threads to create connections from one
 /// `SSL_CTX`. A separate context per lane is faster, since threads contend for the reference count of a shared one.
 public final class TLSContext: @unchecked Sendable {
-    /// Cipher suites of TLS 1.2: only those with forward secrecy and authenticated encryption, as HTTP/2 requires
-    /// (RFC 9113, 9.2.2).
+    /// Cipher suites of TLS 1.2. All have forward secrecy and authenticated encryption, as HTTP/2 recommends (RFC 9113,
+    /// 9.2.2).
     private static let ciphersOfTLS12 = "ECDHE+AESGCM:ECDHE+CHACHA20"
     /// Cipher suites of TLS 1.3, in the order of preference. AES-128 is as secure in practice as AES-256, and
     /// faster.

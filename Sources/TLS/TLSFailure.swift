@@ -32,8 +32,8 @@ enum TLSFailure {
     /// - Parameters:
     ///   - error: the entry of OpenSSL's error queue; nil if the queue was empty.
     ///   - hasCertificate: whether this side has a certificate, which the peer may refuse.
-    ///   - showsCertificate: whether this side is a client with a certificate. Alerts without a specific cause then
-    ///     count as a refusal of the certificate.
+    ///   - showsCertificate: whether this side is a client with a certificate. The alerts `handshake_failure`,
+    ///     `access_denied` and `decrypt_error` then count as a refusal of the certificate.
     static func session(
         _ error: OpenSSLErrors.Entry?, place: String, isHandshaking: Bool, hasCertificate: Bool, showsCertificate: Bool
     ) -> TransportError {

@@ -27,7 +27,7 @@ final class TLSSession {
         case failed(TransportError)
     }
 
-    /// The peer, for messages.
+    /// The peer, for error messages.
     let place: String
     /// Ciphertext for the transport below.
     var output = OutputBuffer(bytesMax: ciphertextBytesMax)

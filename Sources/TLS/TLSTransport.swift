@@ -12,7 +12,7 @@ public final class TLSTransport: ByteTransport {
     public static let handshakeTimeoutSeconds = 10
     /// Maximum time for which `close` waits until the transport below has accepted the pending output.
     public static let closeDeadlineSeconds = 5
-    /// Maximum plaintext passed to one call of `received`: two full records, or many small records.
+    /// Maximum plaintext passed to one call of `received`, which is that of two full records or many small ones.
     private static let plaintextBytesMax = 2 * TLSSession.recordBytesMax
 
     private enum State {

@@ -28,7 +28,10 @@ import Testing
         #expect(
             completed("run: martlet registrations migrate", config: "a.yaml")
                 == "run: martlet registrations migrate --config a.yaml")
-        #expect(completed("martlet status", config: "a.yaml") == "martlet status")
+        #expect(
+            completed("martlet status --fleet; martlet resume --fleet --topic a", config: "a.yaml")
+                == "martlet status --fleet --config a.yaml; martlet resume --fleet --config a.yaml --topic a")
+        #expect(completed("martlet status; martlet resume", config: "a.yaml") == "martlet status; martlet resume")
     }
 
     /// A recommended command never repeats a URL that contains a password.

@@ -208,7 +208,7 @@ import YAML
         #expect(text[..<head.lowerBound].contains("--broker \(image)\n"))
     }
 
-    // Only the users in topology.yaml need permissions.
+    // The autoscaler reads the lengths of queues through the management API. The API requires no permission for queues.
     @Test func theAutoscalerHasNoPermissions() throws {
         let permissions = try Self.objects("production/autoscaler-user.yaml").map(\.root)
             .filter { $0["kind"]?.string == "Permission" }

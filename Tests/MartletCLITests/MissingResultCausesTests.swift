@@ -44,6 +44,15 @@ import Testing
             ])
     }
 
+    @Test func aPauseOfTheFleetHasACompleteRemedy() throws {
+        let pauses = #"[{"target":"topic com.example.app","fleet":true,"seconds_paused":1}]"#
+        #expect(
+            try lines([Self.consumed], #""ready":true,"paused":["topic com.example.app"],"pauses":\#(pauses)"#) == [
+                "worker host/7/1.0 is paused (topic com.example.app); to resume, run: martlet resume --fleet --config "
+                    + "/etc/martlet.yaml --topic com.example.app"
+            ])
+    }
+
     @Test func missingRepliesToCommandsHaveCausesOfTheirOwn() throws {
         let queue = QueueStatus(name: "push.registrations", messages: 1, consumers: 0)
         let paused = #""ready":true,"paused":["topic com.example.app"]"#

@@ -83,7 +83,7 @@ import Testing
             (.confirmed, "published  abc  a.json", .success),
             (
                 .returned(code: 312, text: "NO_ROUTE"),
-                "unroutable  abc  a.json: no queue is bound for the message (NO_ROUTE); run: martlet topology apply",
+                "unroutable  abc  a.json: no queue is bound (NO_ROUTE); run: martlet topology apply",
                 .failed
             ),
             (
@@ -115,7 +115,7 @@ import Testing
         let root = try JSONDocument(report.json).root
         #expect(
             root["message"]?.string
-                == "no queue is bound for the message (NO_ROUTE); run: martlet topology apply --config '\(path)'")
+                == "no queue is bound (NO_ROUTE); run: martlet topology apply --config '\(path)'")
         #expect(root["file"]?.string == "run martlet topology apply")
     }
 

@@ -74,7 +74,7 @@ extension PrivatePostgres {
 }
 
 extension PostgresConnection {
-    /// The error of the last attempt; nil unless the connection waits for the next one.
+    /// The error of the failed round, or of the lost connection. Nil unless the connection waits for the next round.
     var failure: PostgresError? {
         if case .waiting(let error) = status { error } else { nil }
     }

@@ -48,7 +48,7 @@ def check_schema(name: str, thing: dict, own: dict[str, dict]) -> None:
     for version in VERSIONS:
         try:
             with warnings.catch_warnings():
-                # A missing schema is only a warning.
+                # A Python warning counts as a finding, like an exception.
                 warnings.simplefilter("error")
                 kubernetes_validate.validate(thing, version, strict=True)
         except kubernetes_validate.ValidationError as error:

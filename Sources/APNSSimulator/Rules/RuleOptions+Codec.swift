@@ -181,7 +181,7 @@ extension ValueCodec<Reason?> {
     /// The value of a switch that refuses nothing.
     private static var accept: String { "accept" }
 
-    /// Returns the codec of a refusal's reason, which is one of `reasons`; nil for no refusal.
+    /// Returns the codec of a refusal's reason, which is one of `reasons`. The value nil means no refusal.
     fileprivate static func refusal(_ reasons: Reason...) -> Self {
         ValueCodec<String>.word(of: reasons.map(\.text) + [accept])
             .mapped(

@@ -32,7 +32,7 @@ public struct ServerStreamGate: Sendable {
     /// The current value of SETTINGS_MAX_CONCURRENT_STREAMS.
     public var announced: Int { limit ?? (isOpen && !isLowered ? streamsMax : 1) }
 
-    /// Whether a second stream is refused while one is open.
+    /// Whether the gate enforces a limit of at most one stream.
     var isNarrow: Bool { mode == .enforce && announced <= 1 }
 
     /// Records that the client opened a stream. Returns false if the stream must be refused. Call `closed()` when the

@@ -59,7 +59,8 @@ extension StateCodec {
                 .identity("environment", \.environment, .word, "environment"),
                 .identity("id", \.id, .channelID, "channel ID"),
                 .required(
-                    "storage_policy", \.storagePolicy, .storagePolicy, "0 or 1, as Apple's `message-storage-policy`"),
+                    "storage_policy", \.storagePolicy, .storagePolicy,
+                    "0 or 1, as in Apple's `message-storage-policy`"),
             ])
     }
 }

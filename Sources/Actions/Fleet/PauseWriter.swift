@@ -32,7 +32,8 @@ package final class PauseWriter {
             case .locked: "another command changes the pauses; run this command again"
             case .moved: "the pauses have changed meanwhile"
             case .noRecord: "the stream of pauses contains no record; run: martlet topology apply"
-            case .notDelivered: "the broker did not deliver the new record; for its effect, run: martlet status --fleet"
+            case .notDelivered:
+                "the broker did not deliver the new record; to see its effect, run: martlet status --fleet"
             case .conflict: "other programs change the pauses without holding the lock"
             }
         }

@@ -1,4 +1,4 @@
-/// One route of an endpoint: method, path and handler.
+/// The method, path and handler of one route of an endpoint.
 public struct AdminRoute {
     public let method: AdminMethod
     /// The path, such as `/v1/devices/TOKEN`. A segment in capitals matches any text that is not empty.

@@ -6,11 +6,11 @@ public struct AdminConfiguration: Sendable {
     /// Whether the endpoint accepts any `Host` header. Beyond loopback, clients may use names and addresses that the
     /// process cannot know. The operator controls which clients can connect.
     public var answersAnyHost = false
-    /// Maximum simultaneous connections. A further connection displaces the connection that has waited longest for its
-    /// client.
+    /// Maximum simultaneous connections. A further connection displaces another one, usually the connection that has
+    /// waited longest for its client.
     public var connectionsMax = 128
-    /// Maximum simultaneous connections of one host. A further connection of the host displaces the host's connection
-    /// that has waited longest for its client.
+    /// Maximum simultaneous connections of one host. A further connection of the host displaces another one of the
+    /// host, usually the connection that has waited longest for its client.
     public var connectionsPerHostMax = 64
     /// Maximum time for the head of the first request, counted from the connect. A smaller `transferSecondsMax` applies
     /// instead.

@@ -177,7 +177,7 @@ extension AdminResponse {
         return response
     }()
 
-    /// Headers that restrict browsers: caching, other origins, frames, forms, referrers and guessed content types.
+    /// Headers that make browsers restrict caching, other origins, frames, forms, referrers and guessed content types.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

@@ -1,9 +1,9 @@
 import CMicroHTTPD
 
-/// The evaluated parts of a request's head: method and headers.
+/// The method of a request, and the headers that the endpoint evaluates.
 struct RequestHead {
     let method: AdminMethod?
-    /// Values of `Host`. A valid request has exactly one. Several values indicate an attempt to deceive a proxy.
+    /// Values of `Host`. A valid request has exactly one. Several values may deceive a proxy.
     private(set) var hosts: [String] = []
     private(set) var origins: [String] = []
     private(set) var contentType: String?

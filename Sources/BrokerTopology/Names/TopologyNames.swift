@@ -49,7 +49,7 @@ public struct TopologyNames: Sendable, Hashable {
     public let fleetExchange: String
     /// The stream whose newest record contains all pauses of the fleet.
     ///
-    /// Readers of the stream must ignore records of other exchanges than `controlExchange`. Through the default
+    /// Readers of the stream must ignore records from exchanges other than `controlExchange`. Through the default
     /// exchange or the exchange of a wait queue, a user can put messages into every queue and stream.
     public let pausesStream: String
     /// The stream of commands to workers and of the audit of operators. Its readers have the same duty.

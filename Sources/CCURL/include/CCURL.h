@@ -24,7 +24,7 @@ CURLcode martlet_curl_set_blob(CURL *handle, CURLoption option, const void *byte
 // The bytes must stay valid until the transfer has ended.
 CURLcode martlet_curl_set_body(CURL *handle, const void *bytes, size_t count);
 // Sets the functions that receive the response's header lines and body. Each function returns the number of bytes
-// consumed. A smaller number than the number of given bytes aborts the transfer.
+// consumed. Any number other than that of the given bytes aborts the transfer.
 CURLcode martlet_curl_set_receivers(
     CURL *handle, size_t (*head)(char *, size_t, size_t, void *), size_t (*body)(char *, size_t, size_t, void *),
     void *closure);

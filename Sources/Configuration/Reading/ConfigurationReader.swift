@@ -307,7 +307,7 @@ struct ConfigurationReader {
         return WorkerConfiguration.Channels(replyPrefix: readReplyPrefix(section["reply_prefix"], broker))
     }
 
-    /// Reads the prefix of the queues that may receive replies.
+    /// Reads the prefix of the names of the queues that may receive replies.
     mutating func readReplyPrefix(_ value: JSONValue?, _ broker: WorkerConfiguration.Broker) -> String? {
         guard let value, let prefix = text(value) else { return nil }
         let own = "\(broker.names.prefix)."

@@ -34,7 +34,7 @@ public struct OutputBuffer: ~Copyable {
     public mutating func append(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Int) rethrows {
         reserve(count)
         let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[end..<(end + count)]))
-        precondition(written >= 0 && written <= count, "body wrote more bytes than reserved")
+        precondition(written >= 0 && written <= count, "body returned a count outside the reserved space")
         end += written
     }
 

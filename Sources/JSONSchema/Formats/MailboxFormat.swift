@@ -1,4 +1,5 @@
-/// Mail addresses: the `Mailbox` of RFC 5321, section 4.1.2; RFC 6531 for any script.
+/// The format of mail addresses, which is `Mailbox` of RFC 5321, section 4.1.2. International addresses follow RFC
+/// 6531.
 enum MailboxFormat {
     static let localBytesMax = 64
 

@@ -2,7 +2,7 @@ import JSON
 
 /// The explanation of violations. It runs only for invalid values, with its own limits.
 extension SchemaValidator {
-    /// The limits of the search for the reason of one violation: tens of microseconds.
+    /// The limits of the search for the reason for one violation. They bound the search to tens of microseconds.
     private struct ReasonBudget {
         /// Steps, in the unit of ``stepsBase``.
         var steps = 5000

@@ -19,7 +19,7 @@ extension DeadLetterOptions {
             guard isDeliveryLimitAssumed else { return true }
             Terminal.error.line(
                 ("martlet: \(queue): delivery limit unknown, assuming \(Self.deliveryLimitDefault): \(error.message); "
-                    + "if the queue has another limit, pass --delivery-limit").printable)
+                    + "if the queue has another limit, pass --delivery-limit N").printable)
         }
         guard let limit = deliveryLimit, limit <= DeadLetterScan.deliveriesSpared else { return true }
         Terminal.error.line(

@@ -107,11 +107,11 @@ enum APNsFinding: Equatable {
         case .unanswered:
             return .failure(
                 check, "\(place): request with \(credential) timed out",
-                remedy: "run martlet doctor again; if the check fails again, see Apple's system status")
+                remedy: "to check again, run: martlet doctor; if the check fails again, see Apple's system status")
         case .failed(let reason):
             return .failure(
                 check, "\(app): \(place): \(reason)",
-                remedy: "run martlet doctor again; if the check fails again, see Apple's system status"
+                remedy: "to check again, run: martlet doctor; if the check fails again, see Apple's system status"
             )
         case .foreignResponse(let status):
             return .failure(

@@ -56,7 +56,7 @@ struct RegistrationSample {
     private func line(_ keys: RegistrationKeys) -> DoctorLine {
         guard count > 0 else {
             return .unseen(
-                "registrations", "no registration is stored that the key file could decrypt",
+                "registrations", "no stored registration to test the key file with",
                 remedy: "register a device, and run the check again")
         }
         guard unreadableCount == 0 else {

@@ -59,7 +59,7 @@ struct MissingResultCauses {
         workers.flatMap { worker in
             worker.scopesAndPauses.map { scope, report in
                 let remedy = report?.remedy ?? PauseScope.remedy(of: scope)
-                return "worker \(worker.worker) is paused (\(scope)); to resume, run: \(remedy)"
+                return "worker \(worker.worker) is paused (\(scope)); to resume, run: \(commands.completed(remedy))"
             }
         }
     }

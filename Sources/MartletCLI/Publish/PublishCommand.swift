@@ -20,7 +20,7 @@ struct PublishCommand: ConfiguredCommand {
         options: .broker + [
             .json,
             OptionSyntax(name: "wait", help: "wait for the results and print them"),
-            OptionSyntax(name: "new-id", help: "replace the id in the file with a new UUID"),
+            OptionSyntax(name: "new-id", help: "new UUID instead of the id in each file"),
             OptionSyntax(name: "message-id", value: "ID", help: "message-id to use, for a single file"),
             .user("user whose devices receive the requests, instead of the target in the file"), .userFile,
             OptionSyntax(

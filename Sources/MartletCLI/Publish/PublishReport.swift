@@ -54,7 +54,7 @@ struct PublishReport: Equatable {
     private var sentence: String? {
         switch outcome {
         case .confirmed: nil
-        case .returned(_, let text): "no queue is bound for the message (\(text)); run: martlet topology apply"
+        case .returned(_, let text): "no queue is bound (\(text)); run: martlet topology apply"
         case .nacked: "the queue is full or unavailable; consume from the queue, or raise its limit"
         case .refused(.shortStringTooLong): "a queue name or property is longer than 255 bytes"
         case .refused(.headersTooLarge): "the properties do not fit into one frame"

@@ -21,7 +21,7 @@ struct PushCommand: ConfiguredCommand {
         operands: "FILE…",
         options: [
             .config(isRequired: true), .json,
-            OptionSyntax(name: "new-id", help: "replace the id in the file with a new UUID"),
+            OptionSyntax(name: "new-id", help: "new UUID instead of the id in each file"),
         ])
 
     struct Options: Equatable, Sendable {

@@ -14,7 +14,7 @@ final class ExportFile {
     /// The error number of the failed write or flush; 0 if none failed.
     private var errorNumber: Int32 = 0
 
-    /// The reason of the failed write or flush.
+    /// The reason why the write or flush failed.
     var failureReason: String { String(cString: strerror(errorNumber)) }
 
     /// Creates the file.

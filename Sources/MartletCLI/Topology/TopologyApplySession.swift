@@ -81,7 +81,8 @@ struct TopologyApplySession {
         }
         await session.close()
         if case .broker(let error) = failure { throw error }
-        Terminal.error.line("martlet: failed   record of pauses in \(stream): \(failure.sentence)".printable)
+        let sentence = target.commands.completed(failure.sentence)
+        Terminal.error.line("martlet: failed   record of pauses in \(stream): \(sentence)".printable)
         return 1
     }
 

@@ -47,8 +47,8 @@ struct ImportCheckpoint: Equatable, Sendable {
         }
         guard let root = try? JSONDocument(text).root, let checkpoint = try? codec.read(root) else {
             throw ImportError(
-                "cannot read \(path): it is not a checkpoint; run the command without --resume, to import all lines "
-                    + "again; newer registrations stay unchanged")
+                "cannot read \(path): it is not a checkpoint; to import all lines again, run the command without "
+                    + "--resume; newer registrations stay unchanged")
         }
         return checkpoint
     }

@@ -79,8 +79,8 @@ package struct ImportReader: ~Copyable {
         }
         guard place.line == checkpoint.line, place.bytes == checkpoint.bytes, place.hash == checkpoint.hash else {
             throw ImportError(
-                "cannot resume the import of \(path): its first \(checkpoint.line) lines have changed; run the command "
-                    + "without --resume, to import all lines again; newer registrations stay unchanged")
+                "cannot resume the import of \(path): its first \(checkpoint.line) lines have changed; to import all "
+                    + "lines again, run the command without --resume; newer registrations stay unchanged")
         }
     }
 

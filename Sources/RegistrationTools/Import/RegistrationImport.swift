@@ -150,8 +150,8 @@ package final class RegistrationImport {
                 if options.resumes, let found = try ImportCheckpoint.read(of: options.path) {
                     guard found.store == options.store else {
                         throw ImportError(
-                            "cannot resume the import of \(options.path): it began in another store; run the command "
-                                + "without --resume, to import all lines")
+                            "cannot resume the import of \(options.path): it began in another store; to import all "
+                                + "lines, run the command again without --resume")
                     }
                     try reader.skip(to: found, &parser)
                     (checkpoint, writtenLine) = (found, found.line)

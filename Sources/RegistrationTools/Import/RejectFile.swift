@@ -21,8 +21,8 @@ final class RejectFile {
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_size >= bytes else {
                 throw ImportError(
-                    "cannot resume the import: \(path) is shorter than before; run the command without --resume, to "
-                        + "import all lines again; newer registrations stay unchanged")
+                    "cannot resume the import: \(path) is shorter than before; to import all lines again, run the "
+                        + "command without --resume; newer registrations stay unchanged")
             }
             guard ftruncate(descriptor, off_t(bytes)) == 0 else { throw failure(errno) }
         }

@@ -122,7 +122,7 @@ package actor PrivatePostgres {
             ], within: within)
     }
 
-    /// Waits until a session waits for an event of `pg_stat_activity`.
+    /// Waits until a session waits for an event, as named in the column `wait_event` of `pg_stat_activity`.
     package func waitUntilWaiting(for event: String) async throws {
         try await poll(until: "a session waits for \(event)", every: .milliseconds(10)) {
             try await sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = '\(event)'") == ["t"]

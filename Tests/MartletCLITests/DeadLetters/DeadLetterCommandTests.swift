@@ -373,7 +373,7 @@ import Testing
         #expect(full.exit.status == .exited(1))
         #expect(full.errors.first?.contains("the queue is full or unavailable") == true)
         let sent = try await dead.count(in: "requests")
-        // The command stops after a refusal, because the broker would refuse the other messages too.
+        // The command stops after a nack, because the broker would also reject the other messages.
         #expect(full.output.first?.hasPrefix("redriven \(sent), not published ") == true && sent < 10)
         #expect(try await dead.count() == 20 - sent)
 

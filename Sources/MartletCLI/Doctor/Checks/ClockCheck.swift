@@ -12,14 +12,17 @@ extension DoctorCheck {
                     remedy: "set amqp.management_url")
             ]
         }
-        guard case .success(let theirs?) = await management.unixSeconds() else {
-            return [
-                .unseen(
-                    "clock", "cannot read the broker's time from the management API",
-                    remedy: "check amqp.management_url and its user")
-            ]
+        return switch await management.unixSeconds() {
+        case .success(let theirs?): [line(secondsAhead: loop.now.unixSeconds - theirs)]
+        case .success(nil): [unreadable("the response has no valid Date header")]
+        case .failure(let failure): [unreadable(failure.message)]
         }
-        return [line(secondsAhead: loop.now.unixSeconds - theirs)]
+    }
+
+    private static func unreadable(_ reason: String) -> DoctorLine {
+        .unseen(
+            "clock", "cannot read the broker's time from the management API: \(reason)",
+            remedy: "check amqp.management_url and its user")
     }
 
     private static let skewSecondsOK: Int64 = 10

@@ -54,7 +54,7 @@ extension DoctorCheck {
         guard asked > 0 else {
             return [.unseen("permissions", "the exchanges and queues do not exist", remedy: TopologyAdvice.apply)]
         }
-        return [.ok("permissions", "\(user) may publish and consume as a worker needs (\(asked) checked)")]
+        return [.ok("permissions", "\(user) has the permissions of a worker (\(asked) permissions checked)")]
     }
 
     /// Returns whether the user has the permission; nil if the exchange or queue does not exist.

@@ -14,7 +14,8 @@ struct RegistrationOracle {
     let record: RegistrationRecord
     /// The end of the last disturbance.
     let disturbedUntil: MonotonicTime
-    /// Whether workers died often enough to move a request into the quarantine and out of it.
+    /// Whether a message had at least three failed deliveries. A request may then enter the quarantine, and may later
+    /// become a dead letter.
     let mayQuarantine: Bool
 
     /// Returns one description for each violation of the guarantees.
