@@ -116,8 +116,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     final var nextTimer: MonotonicTime? { timers.next }
 
-    /// Runs the rest of an iteration after its events: timers, then posted work, deferred work and jobs. Last, flushes
-    /// each handler that requested a flush, once.
+    /// Runs the rest of an iteration after its events. Runs timers first, then posted and deferred work and jobs. Last,
+    /// flushes each handler that requested a flush, once.
     final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()

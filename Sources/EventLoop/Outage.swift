@@ -1,4 +1,4 @@
-/// The rules that decide when an outage is logged: at its beginning, at most once a minute while it
+/// The rules that decide when an outage is logged. An outage is logged at its beginning, at most once a minute while it
 /// lasts, and at its end.
 public struct Outage: Sendable {
     public static let lineSecondsMin = 60

@@ -42,8 +42,8 @@ public final class HTTP2Client: HTTP2Session {
     ///     whose header block may exceed a frame, 16 KiB, ends unsent.
     ///   - body: retained, not copied, until the stream has ended.
     ///   - range: the part of the body to send; nil means the whole body.
-    /// - Returns: the stream, whose end is reported to the delegate exactly once; nil if no stream is free
-    ///   (``streamsFree``).
+    /// - Returns: the stream, whose end is reported to the delegate exactly once. Nil if no stream is free
+    ///   (``streamsFree``), or if nghttp2 fails.
     public func request(_ headers: inout HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
         loop.assertOnLoop()
         guard streamsFree > 0 else { return nil }

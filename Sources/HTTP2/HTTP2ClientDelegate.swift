@@ -28,9 +28,9 @@ open class HTTP2ClientDelegate {
     /// that is sent during this call may reuse the slot.
     open func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {}
 
-    /// Handles a GOAWAY of the peer, which accepts no more streams. Streams above `lastStreamID` end as
-    /// `refusedUnprocessed` right after this call. The other streams continue. The method may be called more than
-    /// once. The peer chooses the debug data freely.
+    /// Handles a GOAWAY of the peer, which accepts no more streams. Streams above `lastStreamID` end right after this
+    /// call, as `refusedUnprocessed` unless a response has begun. The other streams continue. The method may be called
+    /// more than once. The peer chooses the debug data freely.
     open func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
 
     open func pingAcknowledged(_ number: UInt64) {}

@@ -3,9 +3,9 @@ public import EventLoop
 /// The excess of a new stream over the stream limit that the server has announced.
 public enum StreamExcess: Sendable, Hashable {
     case none
-    /// A stream that exceeds the announced limit, which the client has not acknowledged yet.
+    /// A stream that exceeds the announced limit, but no limit that the client has acknowledged.
     case unacknowledged
-    /// A stream that exceeds both the announced limit and the acknowledged limit.
+    /// A stream that exceeds both the announced limit and the last acknowledged limit.
     case acknowledged
 }
 

@@ -1,7 +1,7 @@
 internal import CNGHTTP2
 public import EventLoop
 
-/// The common base class of client and server: one HTTP/2 connection over a byte stream.
+/// The common base class of client and server, for one HTTP/2 connection over a byte stream.
 ///
 /// nghttp2 parses the input. nghttp2 creates frames at the end of an event-loop iteration, or when the transport
 /// accepts output again. The frames pass through one bounded buffer. Delegates are called when the connection opens or

@@ -17,7 +17,7 @@ struct HeaderFrameScanner {
         /// The client's preface, a frame without a header block, or padding.
         case skipping
         case frameHeader
-        /// The fields before the fragment in a HEADERS frame: padding length and priority.
+        /// Padding length and priority, which precede the fragment in a HEADERS frame.
         case framePrefix
         case fragment
         case broken

@@ -6,7 +6,8 @@ import EventLoop
 struct InputBudget {
     /// Number of bytes that cost as much as a frame.
     private static let bytesPerFrame = 1024
-    /// Number of frames that a request and its response may need: header block, body, window updates, a PING.
+    /// Number of frames that a request and its response may need. Examples are the header block, the body and window
+    /// updates.
     private static let framesPerAnswer = 32
     /// Cost, in frames, of a wasted request. Examples are a request that the client resets immediately, and a malformed
     /// or too large request. Such a request needs more work than one frame.

@@ -9,7 +9,7 @@
 struct AddressMemory {
     /// Maximum number of remembered endpoints. The oldest endpoint is forgotten first.
     static let endpointsMax = 64
-    /// Time after which an entry is forgotten and the resolver's order applies again (RFC 6555, section 4.1).
+    /// Time after which an entry is forgotten and the resolver's order applies again (RFC 6555, section 4).
     static let secondsMax = 600
 
     private struct Entry {

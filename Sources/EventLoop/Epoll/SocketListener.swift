@@ -5,7 +5,7 @@ import Glibc
 final class SocketListener: ByteListener {
     /// Maximum number of connections accepted per event, before the loop handles other sockets.
     private static let acceptsPerEventMax = 4
-    /// Pause after the process has run out of descriptors or memory. Connections wait in the backlog.
+    /// Pause after descriptors or memory are exhausted. Connections wait in the backlog.
     private static let pauseMilliseconds = 100
 
     private let loop: EpollLoop

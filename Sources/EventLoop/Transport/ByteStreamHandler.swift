@@ -19,9 +19,9 @@ open class ByteStreamHandler {
     /// Handles the end of the peer's bytes. The handler closes the stream once it has nothing left to send.
     open func peerFinished() {}
 
-    /// Handles the end of the stream. `error` is nil if this side closed or reset the stream. The loop calls this
-    /// method once, and never from inside a call of the handler to the transport. Only a `flush()` that was requested
-    /// earlier may follow.
+    /// Handles the end of the stream. `error` is nil if this side closed or reset the stream without an error. The loop
+    /// calls this method once, unless the loop ends earlier, and never from inside a call of the handler to the
+    /// transport. Only a `flush()` that was requested earlier may follow.
     open func closed(_ error: TransportError?) {}
 
     /// Writes the collected bytes. The loop calls this method after `EventLoop.flushAfterIteration` requested the call.

@@ -12,8 +12,8 @@ open class ByteTransport {
         self.handler = handler
     }
 
-    /// The peer's address without port: 4 or 16 bytes in network order. Empty if the peer has no address, as on
-    /// virtual time.
+    /// The peer's address without port, in 4 or 16 bytes in network order. Empty if the stream is not connected, or if
+    /// the peer has no address, as on virtual time.
     open var peerAddress: [UInt8] { [] }
 
     /// Writes as many of `bytes` as fit and returns their number. The caller keeps the remaining bytes until
@@ -28,7 +28,7 @@ open class ByteTransport {
     /// Shuts down the sending direction after the accepted bytes are sent. The peer may continue to send.
     open func finishWriting() {}
 
-    /// Closes the stream after the accepted bytes are sent. `closed(nil)` follows.
+    /// Closes the stream after the accepted bytes are sent. `closed` follows.
     open func close() {}
 
     /// Closes the stream immediately and discards unsent bytes. `closed` follows.

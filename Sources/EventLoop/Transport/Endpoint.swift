@@ -1,4 +1,4 @@
-/// The address to connect to or to listen on: a host name or address, and a TCP port.
+/// A host name or address and a TCP port, to connect to or to listen on.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public var host: String
     public var port: UInt16

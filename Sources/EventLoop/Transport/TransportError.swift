@@ -12,13 +12,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case timedOut
         /// A disorderly close of the stream by the peer or the network.
         case reset
-        /// A listening address that is in use, does not exist, or is not permitted.
+        /// A local address that is in use, does not exist, or is not permitted.
         case addressUnavailable
-        /// A failed handshake, or a violation of the TLS protocol by the peer.
+        /// A failed handshake, an invalid server name, or a violation of the TLS protocol by the peer.
         case tls
         /// A peer that answers a TLS handshake in another protocol.
         case notTLS
-        /// A certificate of the peer whose chain, host name or validity is not accepted.
+        /// A certificate of the peer whose chain, host name or validity is not accepted, or a missing certificate of a
+        /// client.
         case certificate
         /// A refusal of this side's certificate by the peer.
         case certificateRefused

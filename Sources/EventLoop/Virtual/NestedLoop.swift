@@ -5,7 +5,7 @@
 public final class NestedLoop: EventLoop, @unchecked Sendable {
     private unowned let host: VirtualLoop
     /// The function that is called with `true` before code of this loop runs, and with `false` after the code has run.
-    /// Each call to the network also counts as an interruption: `false` before the call, `true` after the call.
+    /// Each call to the network also counts as an interruption, with `false` before the call and `true` after it.
     public var onSwitch: (_ runs: Bool) -> Void = { _ in }
 
     /// Creates the loop. The host must not be running, and must outlive the nested loop.

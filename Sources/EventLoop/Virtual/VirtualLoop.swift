@@ -3,7 +3,7 @@
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Maximum number of iterations at one virtual time. A run with more iterations counts as a livelock.
     private static let iterationsAtOneTimeMax = 100_000
-    /// The start of the wall clock: 2026-01-01 00:00:00 UTC.
+    /// The start of the wall clock, which is 2026-01-01 00:00:00 UTC.
     private static let startUnixNanoseconds: Int64 = 1_767_225_600_000_000_000
 
     public enum Outcome: Sendable, Hashable {
