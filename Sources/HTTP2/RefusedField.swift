@@ -1,5 +1,5 @@
-/// A field that nghttp2 refused, parsed from an error text like `…, name: [Apns-Topic], value: [com.example.app]`. Name
-/// and value may contain any bytes, so the first match of each separator counts.
+/// A field that nghttp2 refused, parsed from an error text like `…, name: [Apns-Topic], value: [com.example.app]`.
+/// Name and value may contain any bytes, so the first match of each separator counts.
 struct RefusedField {
     /// Maximum length of a loggable value. Longer values may contain a secret or a device token.
     private static let loggableBytesMax = 32

@@ -34,7 +34,8 @@ public struct JSONPosition: Sendable, Hashable {
 
 /// The reason why a parser rejects a text. Contains no part of the text.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error. The raw values are contract names: the routing keys of dead letters contain them.
+    /// The kind of an error. The raw values are contract names, because the routing keys of dead letters contain
+    /// them.
     public enum Code: String, Sendable, CaseIterable {
         case empty
         case truncated

@@ -1,12 +1,12 @@
-/// The value of a JSON number of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of the number's
+/// The value `0.digits × 10^exponent` of a JSON number of any size and precision. Borrows the bytes of the number's
 /// text. The text must outlive the value.
 package struct JSONNumber {
     package let isNegative: Bool
-    /// The significant digits in ASCII, possibly with a decimal point between them; the first and last digit are not
+    /// The significant digits in ASCII, possibly with a decimal point between them. The first and last digit are not
     /// zero.
     private let digits: UnsafeRawBufferPointer
-    /// The exponent of `0.digits × 10^exponent`. Limited to ±`exponentMax`; `huge` has the full value of a larger
-    /// exponent.
+    /// The exponent of `0.digits × 10^exponent`, limited to ±`exponentMax`. For a larger exponent, `huge` has the full
+    /// value.
     private let exponent: Int64
     private let huge: HugeExponent?
 
@@ -201,7 +201,7 @@ extension JSONNumber: Comparable {
         }
     }
 
-    /// Returns the difference of the exponents: exact, or too large for any number of digits to matter.
+    /// Returns the difference of the exponents. It is exact, or too large for any number of digits to matter.
     private func exponentsBeyond(_ other: JSONNumber) -> Int64 {
         guard let huge, let otherHuge = other.huge, (exponent < 0) == (other.exponent < 0) else {
             return exponent - other.exponent

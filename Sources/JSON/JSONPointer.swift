@@ -50,7 +50,7 @@ extension JSONValue {
         return Int(token)
     }
 
-    /// Returns the reference token for a key: the key with `~` and `/` escaped.
+    /// Returns the reference token for a key, which is the key with `~` and `/` escaped.
     public static func pointerToken(_ key: String) -> String {
         guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return key }
         return key.unicodeScalars.reduce(into: "") { text, character in

@@ -83,7 +83,7 @@ extension JSONSlip {
     private static let encodingBytes = 4
 
     /// Detects UTF-16 and UTF-32 by their byte order mark, or by the zeros beside the first ASCII characters (RFC 4627,
-    /// section 3). A text without a mark is common: .NET's `Encoding.Unicode.GetBytes` writes none.
+    /// section 3). Texts without a mark are common, because .NET's `Encoding.Unicode.GetBytes` writes none.
     private static func encoding(_ start: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
         let bytes = Array(start)
         if [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]].contains(bytes) { return .utf32 }
@@ -95,8 +95,8 @@ extension JSONSlip {
         }
     }
 
-    /// The first bytes of compressed data: gzip (RFC 1952, section 2.3.1), zlib at the usual levels (RFC 1950, section
-    /// 2.2), and zstd (RFC 8878, section 3.1.1).
+    /// The first bytes of data compressed with gzip (RFC 1952, section 2.3.1), zlib at the usual levels (RFC 1950,
+    /// section 2.2), and zstd (RFC 8878, section 3.1.1).
     private static let compressedBeginnings: [[UInt8]] = [
         [0x1F, 0x8B], [0x78, 0x01], [0x78, 0x9C], [0x78, 0xDA], [0x28, 0xB5, 0x2F, 0xFD],
     ]

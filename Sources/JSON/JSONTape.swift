@@ -33,8 +33,8 @@ public enum JSONKind: UInt8, Sendable {
     @inlinable public var isContainer: Bool { head & 15 >= UInt32(JSONKind.array.rawValue) }
 }
 
-/// The memory of the values of one text: the nodes, and the bytes. The bytes are a copy of the text, then zeros, then
-/// the decoded strings. A parser refills the same tape. The tape of a document is filled once.
+/// The memory of the nodes and the bytes of one text. The bytes are a copy of the text, then zeros, then the decoded
+/// strings. A parser refills the same tape. The tape of a document is filled once.
 ///
 /// The pointers are valid until the next `prepare`, while the tape lives.
 package final class JSONTape {

@@ -1,6 +1,6 @@
 extension JSONValue {
-    /// Size of the shortest text of the same value: in UTF-8, without whitespace between tokens, and with only the
-    /// escapes that JSON requires. Numbers keep their notation.
+    /// Size of the shortest UTF-8 text of the same value, without whitespace between tokens, and with only the escapes
+    /// that JSON requires. Numbers keep their notation.
     public var compactByteCount: Int {
         switch kind {
         case .object:

@@ -10,8 +10,8 @@ import Text
 /// json.endObject()
 /// ```
 ///
-/// Strings are safe for terminals: control characters (C0, DEL, C1), format characters such as U+202E, and the
-/// separators of lines and paragraphs are escaped. Raw values are not changed, except by ``raw(escaping:)``.
+/// Control characters (C0, DEL, C1), format characters such as U+202E, and the separators of lines and paragraphs are
+/// escaped, so strings are safe for terminals. Raw values are not changed, except by ``raw(escaping:)``.
 ///
 /// The writer does not check the structure. The caller must match each `begin` with its `end` and each key with a
 /// value.
@@ -237,8 +237,8 @@ extension JSONWriter {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// Returns whether the text is ASCII and needs no escapes. Checks eight bytes at a time; the last check may
-    /// overlap the previous one.
+    /// Returns whether the text is ASCII and needs no escapes. Checks eight bytes at a time. The last check may overlap
+    /// the previous one.
     private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
         let last = text.count - 8
         guard last >= 0 else { return text.allSatisfy { !isEscaped($0) && $0 < 0x80 } }

@@ -1,12 +1,12 @@
 extension Character {
-    /// Number of terminal columns: two for East Asian wide characters and emoji (UAX #11), else one.
+    /// Number of terminal columns, which is two for East Asian wide characters and most emoji (UAX #11), else one.
     public var columns: Int {
         guard let first = unicodeScalars.first, first.value >= 0x1100 else { return 1 }
         let isWide = first.properties.isEmojiPresentation || Self.wide.contains { $0.contains(first.value) }
         return isWide || unicodeScalars.contains("\u{FE0F}") ? 2 : 1
     }
 
-    /// Wide characters: Hangul, CJK and Yi with their punctuation, compatibility and full-width forms, and the wide
+    /// The ranges of Hangul, CJK and Yi with their punctuation, of compatibility and full-width forms, and of the wide
     /// blocks beyond the BMP.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,

@@ -19,8 +19,7 @@ struct YAMLEvents: ~Copyable {
     struct Event {
         var kind: Kind
         var hasAnchor = false
-        /// The position where the event starts: the number of characters before it, its line and its column, each
-        /// from 0.
+        /// The number of characters before the start of the event. Its line and column also count from 0.
         var index: Int
         var line: Int
         var column: Int
