@@ -1,6 +1,6 @@
 public import Crypto
 
-/// The form of a device token: opaque bytes of variable length, written in hexadecimal digits of either case.
+/// The form of a device token, which is opaque bytes of variable length in hexadecimal digits of either case.
 public enum DeviceToken {
     /// Maximum length in digits. Tokens of 160 digits were observed, and Apple has mentioned 100 bytes.
     public static let hexDigitsMax = 400

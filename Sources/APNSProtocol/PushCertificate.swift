@@ -3,7 +3,7 @@ public import Crypto
 /// The contents of a provider certificate that Apple issued (Apple, "Establishing a certificate-based connection to
 /// APNs").
 public struct PushCertificate: Sendable, Hashable {
-    // Object identifiers of Apple's extensions: two for the environments, then two with lists of topics.
+    // Object identifiers of Apple's extensions, two for the environments and then two with lists of topics.
     static let sandboxObjectID = "1.2.840.113635.100.6.3.1"
     static let productionObjectID = "1.2.840.113635.100.6.3.2"
     static let topicsObjectID = "1.2.840.113635.100.6.3.6"
@@ -13,7 +13,8 @@ public struct PushCertificate: Sendable, Hashable {
 
     /// SHA-256 fingerprint, which identifies the certificate.
     public let sha256: [UInt8]
-    /// Topics that the certificate allows: the `UID` of its subject, then the topics in its extensions.
+    /// Topics that the certificate allows. The `UID` of its subject precedes the topics in its extensions. At most 64 are
+    /// read.
     public let topics: [String]
     /// Environments that the certificate allows; both if it names none.
     public let environments: Set<APNSEnvironment>

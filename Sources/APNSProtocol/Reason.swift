@@ -1,4 +1,4 @@
-/// The reason for which APNs refused a request: `reason` in the body of an answer, or in the debug data of a GOAWAY.
+/// The reason for which APNs refused a request, as in `reason` of an answer's body or of the debug data of a GOAWAY.
 ///
 /// Contains the reasons of Apple's tables for device pushes and for broadcasts, and undocumented reasons observed on
 /// the wire.
@@ -8,7 +8,8 @@ public enum Reason: Sendable, Hashable {
     case badChannelID
     case badCollapseID
     case badDeviceToken
-    /// A reason with two spellings: `BadEnvironmentKeyIdInToken` (documented), `BadEnvironmentKeyInToken` (observed).
+    /// A reason with the documented spelling `BadEnvironmentKeyIdInToken`, and the observed one
+    /// `BadEnvironmentKeyInToken`.
     case badEnvironmentKeyIDInToken
     case badExpirationDate
     case badMessageID
@@ -70,7 +71,7 @@ public enum Reason: Sendable, Hashable {
         }
     }
 
-    /// The reason as text: ``knownText``, or the text of ``unknown(_:)``.
+    /// The reason as text, which is ``knownText`` or the text of ``unknown(_:)``.
     public var text: String {
         if case .unknown(let text) = self { text } else { knownText.description }
     }

@@ -1,5 +1,5 @@
 /// The value `0.digits × 10^exponent` of a JSON number of any size and precision. Borrows the bytes of the number's
-/// text. The text must outlive the value.
+/// text, which must outlive the value.
 package struct JSONNumber {
     package let isNegative: Bool
     /// The significant digits in ASCII, possibly with a decimal point between them. The first and last digit are not

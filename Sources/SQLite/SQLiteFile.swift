@@ -36,8 +36,8 @@ public final class SQLiteFile {
     /// Opens a file. For a writer, each commit waits for the disk (`synchronous = FULL`), SQLite overwrites the bytes
     /// of deleted rows (`secure_delete`), and foreign keys are not enforced.
     ///
-    /// - Throws: ``SQLiteError``: `unavailable`, `cannotOpen`, `missing`, `readOnly`, `inUse`, `foreign`,
-    ///   `newerVersion`, `olderVersion`, `corrupt`, `full`, or another error of SQLite.
+    /// - Throws: ``SQLiteError`` of code `unavailable`, `cannotOpen`, `missing`, `readOnly`, `inUse`, `foreign`,
+    ///   `newerVersion`, `olderVersion`, `corrupt` or `full`, or another error of SQLite.
     public static func open(_ path: String, _ access: Access, schema: SQLiteSchema) throws(SQLiteError) -> SQLiteFile {
         try SQLiteLibrary.load()
         switch access {

@@ -50,7 +50,7 @@ final class SQLiteJobQueue<Statements>: @unchecked Sendable {
         }
     }
 
-    /// Stops the thread: interrupts its running statement, and refuses further jobs. Callable from any thread.
+    /// Stops the thread. Interrupts its running statement, and refuses further jobs. Callable from any thread.
     ///
     /// - Parameter ended: Called on any thread after the file is closed.
     func close(_ ended: @escaping @Sendable () -> Void) {

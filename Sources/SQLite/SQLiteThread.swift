@@ -26,7 +26,7 @@ public final class SQLiteThread<Statements>: Sendable {
     /// - Parameters:
     ///   - prepare: Prepares the statements. Called on the thread.
     ///   - opened: Called once on `loop`, with nil after the statements were prepared, otherwise with the error. An
-    ///     error ends the thread; use a new object for the next attempt.
+    ///     error ends the thread. Use a new object to open the file again.
     /// - Throws: if the system cannot create the thread. Neither closure is called in this case.
     public func start(
         _ path: String, _ access: SQLiteFile.Access, schema: SQLiteSchema, on loop: EventLoop,

@@ -9,7 +9,7 @@ import EventLoop
 /// on another machine or if `sslrootcert` is present. The URL must not contain a password.
 public struct PostgresURL: Sendable, Hashable {
     public static let standardPort: UInt16 = 5432
-    /// The default of `sslrootcert`: the file of the certificate authorities that Debian trusts.
+    /// The default of `sslrootcert`, which is the file of the certificate authorities that Debian trusts.
     public static let systemRootCertificate = "/etc/ssl/certs/ca-certificates.crt"
 
     public let endpoints: PostgresEndpointList

@@ -32,7 +32,7 @@ public final class PostgresConnection {
     private var isHandling = false
     private let closeWaiters = ContinuationList<Void>()
 
-    /// Loads libpq, unless the process has loaded it. Loading reads files: to keep that off the loop, call
+    /// Loads libpq, unless the process has loaded it. Loading reads files. To keep that off the loop, call
     /// ``PostgresLibrary/load()`` before.
     ///
     /// - Throws: ``PostgresError`` of code `unavailable` if libpq cannot be loaded or is older than 14.
@@ -75,8 +75,8 @@ public final class PostgresConnection {
     ///   - statement: the index in the configuration's statements.
     ///   - parameters: as many as the statement has.
     ///   - transaction: nil if the statement is its own transaction.
-    /// - Throws: the reason why the connection is not ready; `queueFull` if 4,096 statements wait; `transactionFailed`
-    ///   if the transaction has failed or ended. The receiver is not called then.
+    /// - Throws: the reason why the connection is not ready. `queueFull` if 4,096 statements wait. `transactionFailed` if
+    ///   the transaction has failed or ended. The receiver is not called then.
     public func execute(
         _ statement: Int, _ parameters: PostgresParameters, in transaction: Transaction? = nil,
         receiver: StatementReceiver

@@ -88,7 +88,7 @@ extension StoredEnd {
     /// Reads a line of an export.
     ///
     /// - Parameter indexKey: The fingerprint of the store's index key.
-    /// - Throws: ``CommandViolation`` if the JSON is no end, or the end belongs to another index key.
+    /// - Throws: ``CommandViolation`` if the JSON is not a valid end, or if the end belongs to another index key.
     package init(_ json: JSONValue, indexKey: String) throws(CommandViolation) {
         let line: EndLine
         do throws(InputError) {

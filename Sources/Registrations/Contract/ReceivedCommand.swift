@@ -10,12 +10,12 @@ public struct ReceivedCommand: Sendable, Hashable {
     public static let aheadMillisecondsMax: Int64 = 5 * 60_000
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4)
 
-    /// The origin of a command. It determines the maximum age of the command.
+    /// The origin of a command. It determines the maximum age of the time `registered_at`.
     public enum Source: Sendable, Hashable {
         /// The queue. The maximum age is `RegistrationRules.tombstoneMillisecondsMax`, because the store may have
-        /// deleted an older tombstone.
+        /// deleted older tombstones.
         case queue
-        /// An import, whose commands have no maximum age.
+        /// An import, for which there is no maximum age.
         case `import`
     }
 

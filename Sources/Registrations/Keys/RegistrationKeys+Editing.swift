@@ -14,7 +14,7 @@ extension RegistrationKeys {
 
     /// Returns the text of a key file after a change.
     ///
-    /// - Throws: `invalidEdit` if the keys do not permit the change, or if the system has no entropy. The message is
+    /// - Throws: `invalidEdit` if the keys do not permit the change, or if OpenSSL cannot generate a key. The message is
     ///   the reason only.
     public func file(after edit: Edit) throws(RegistrationKeysError) -> [UInt8] {
         var file = KeyFile(indexKey: indexKey, activeKey: activeKeyID, newestKey: newestKeyID, dataKeys: dataKeys)

@@ -83,7 +83,7 @@ public struct RegistrationKeys: Sendable, Equatable {
 
     /// Returns the text of a key file with random keys and one data key.
     ///
-    /// - Throws: `failed` if the system has no entropy.
+    /// - Throws: `failed` if OpenSSL cannot generate the keys.
     public static func generatedFile() throws(CryptoError) -> [UInt8] {
         KeyFile(
             indexKey: try SecureRandom.bytes(count: keyBytes), activeKey: dataKeyIDs.lowerBound,

@@ -1,7 +1,8 @@
 public import APNSProtocol
 public import Crypto
 
-/// One row of the store: the newest registration of a token in a slot, or a tombstone. All times are UNIX milliseconds.
+/// One row of the store, which is the newest registration of a token in a slot, or a tombstone. All times are UNIX
+/// milliseconds.
 ///
 /// An unshared registration is in slot zero. A shared registration is in the slot of its user.
 public struct Registration: Sendable, Hashable {
@@ -61,8 +62,8 @@ public struct Registration: Sendable, Hashable {
     public let kind: TokenKind
     /// The time of the newest registration in this slot, even after its end; 0 if the slot had no registration.
     public var registeredAt: Int64
-    /// The keyed hash of app, environment, kind, scope and installation; nil without an installation. A tombstone keeps
-    /// the hash, so that no older registration of the installation becomes live.
+    /// The keyed hash of app, environment, kind, scope and installation; nil without an installation. At most
+    /// `endsPerDeviceMax` tombstones keep the hash, so that no older registration of the installation becomes live.
     public var deviceKey: UUIDValue?
     public var state: State
 

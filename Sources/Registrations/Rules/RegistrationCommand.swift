@@ -167,7 +167,7 @@ public struct APNSRefusal: Sendable, Hashable {
     public var status: Int
     /// The reason from APNs.
     public var reason: String
-    /// For status 410, the time at which the token became unregistered; if APNs did not send it, the time of the push.
+    /// For status 410, the time at which the token became unregistered, or the time of the push if APNs sent no time.
     /// For another status, the time of the response. UNIX milliseconds.
     public var timestamp: Int64
 

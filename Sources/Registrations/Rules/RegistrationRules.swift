@@ -92,13 +92,13 @@ public struct RegistrationRules: Sendable {
         apply([], to: rows, marks: [])
     }
 
-    /// Returns whether the store deletes the row: a tombstone that is older than ``tombstoneMillisecondsMax``.
+    /// Returns whether the row is a tombstone older than ``tombstoneMillisecondsMax``, which the store deletes.
     public func isForgotten(_ row: Registration) -> Bool {
         row.endedAt.map { $0 < now - Self.tombstoneMillisecondsMax } ?? false
     }
 
-    /// Returns whether the store deletes the mark: one that is not permanent and is older than
-    /// ``tombstoneMillisecondsMax``.
+    /// Returns whether the mark is older than ``tombstoneMillisecondsMax`` and not permanent. The store deletes such a
+    /// mark.
     public func isForgotten(_ mark: EndMark) -> Bool {
         !mark.isPermanent && mark.at < now - Self.tombstoneMillisecondsMax
     }

@@ -1,4 +1,5 @@
-/// An end in a store. It contains hashes only, so only a store with the same index key can restore it.
+/// An end in a store. It contains hashes instead of tokens and users, so only a store with the same index key can
+/// restore it.
 public enum StoredEnd: Sendable, Hashable {
     /// A row whose state is `ended`.
     case tombstone(Registration)

@@ -43,7 +43,7 @@ struct LogLine {
     }
 
     /// Appends a JSON string, cut to `valueBytesMax`. Escapes characters where JSON requires it, and also characters
-    /// that control a terminal: C1 controls, and format characters such as U+202E.
+    /// that can control a terminal, such as C1 controls and U+202E.
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var isCut = false

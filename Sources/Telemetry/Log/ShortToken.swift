@@ -1,4 +1,4 @@
-/// A shortened device token for logs: enough to find the token in a database, too little to push to it.
+/// A shortened device token for logs. It suffices to find the token in a database, but not to push to it.
 public struct ShortToken: Sendable, Hashable, CustomStringConvertible {
     /// Maximum number of shown characters. At most a quarter of the token is shown.
     public static let charactersMax = 8

@@ -7,13 +7,13 @@ public final class Histogram: Sendable {
         case plain
     }
 
-    /// Bounds for network operations: a tenth of a millisecond to ten seconds.
+    /// Bounds for network operations, from a tenth of a millisecond to ten seconds.
     public static let networkNanoseconds = [
         100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    /// Bounds for waits in queues: a second to a day.
+    /// Bounds for waits in queues, from a second to a day.
     public static let waitNanoseconds = [
         1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400,
     ].map { $0 * 1_000_000_000 }

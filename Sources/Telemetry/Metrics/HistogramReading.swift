@@ -9,7 +9,7 @@ public struct HistogramReading: Sendable, Hashable {
 
     /// Creates a reading.
     ///
-    /// - Parameter counts: the number of observations in each bucket: one more element than `bounds`.
+    /// - Parameter counts: the number of observations in each bucket, with one more element than `bounds`.
     public init(unit: Histogram.Unit, bounds: [Int], counts: [Int], sum: Int) {
         precondition(counts.count == bounds.count + 1, "the number of counts does not match the bounds")
         (self.unit, self.bounds, self.counts, self.sum) = (unit, bounds, counts, sum)
