@@ -1,7 +1,7 @@
 import JSON
 
-/// One instruction of a compiled subschema. The instructions of a subschema run in order; `end` is the last. An
-/// operand is a value (such as a limit), an index into the compiled schema's tables, or a node of its documents.
+/// One instruction of a compiled subschema. The instructions of a subschema run in order. The last is `end`. An operand
+/// is a value (such as a limit), an index into the compiled schema's tables, or a node of its documents.
 enum Instruction {
     case end
     /// The schema `false`.
@@ -31,8 +31,8 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef` or `$recursiveRef`: a call of the subschema with the reference's dynamic name. The call uses the
-    /// outermost resource of the dynamic scope that has this name.
+    /// A call of the subschema with the dynamic name of a `$dynamicRef` or `$recursiveRef`. The call uses the outermost
+    /// resource of the dynamic scope that has this name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
@@ -102,7 +102,7 @@ struct NumberBound {
     var small: Int64?
 }
 
-/// A range of `CompiledSchema.lists`: `count` indices of schemas.
+/// A range of `CompiledSchema.lists` with `count` indices of schemas.
 struct SchemaList {
     var first: Int
     var count: Int
@@ -119,7 +119,7 @@ let anything = -1
 
 /// The checks of an object's members, made in one pass.
 struct ObjectRule {
-    /// The known names: first the required names, then the other properties.
+    /// The known names. The required names come first, then the other properties.
     var names: KeyTable
     var nameCount: Int
     /// The index in `CompiledSchema.properties` for the first name.
@@ -180,7 +180,7 @@ struct ContainsRule {
 
 /// A `dependentRequired` or `dependentSchemas` rule.
 struct DependentRule {
-    /// The names: first the names with requirements, then the names that are only required.
+    /// The names with requirements, then the names that are only required.
     var names: KeyTable
     /// For the first name, the index of its required names in `CompiledSchema.needs`, or of its schema in `lists`.
     var first: Int
@@ -188,7 +188,7 @@ struct DependentRule {
     var count: Int
 }
 
-/// A range of `CompiledSchema.lists`: `count` slots of names.
+/// A range of `CompiledSchema.lists` with `count` slots of names.
 struct NeededNames {
     var first: Int
     var count: Int
@@ -212,7 +212,7 @@ struct ResourceAnchors {
     var count: Int
 }
 
-/// An `enum`: strings in a table, numbers in order, other values for comparison.
+/// The values of an `enum`, with strings in a table, numbers in order, and other values for comparison.
 struct Enumeration {
     var strings: KeyTable
     /// The start of a range of `CompiledSchema.enumeratedNumbers` in ascending order, with `numberCount` elements.
@@ -223,7 +223,7 @@ struct Enumeration {
     var otherCount: Int
 }
 
-/// A hash table with open addressing: a range of `CompiledSchema.keys` whose size is a power of two.
+/// A hash table with open addressing, in a range of `CompiledSchema.keys` whose size is a power of two.
 struct KeyTable {
     var first: Int
     var mask: Int

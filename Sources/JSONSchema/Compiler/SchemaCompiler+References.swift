@@ -1,6 +1,6 @@
 import JSON
 
-/// The compilation of dynamic references: their names, and the anchors of each resource.
+/// The compilation of the names of dynamic references, and of the anchors of each resource.
 extension SchemaCompiler {
     /// Returns the number of the name by which a reference is resolved at run time. Assigns a number to a new name.
     /// Returns nil for a reference that was resolved at compile time.

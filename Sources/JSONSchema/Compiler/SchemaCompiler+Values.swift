@@ -98,7 +98,7 @@ extension SchemaCompiler {
         return SchemaList(first: lists.count - indices.count, count: indices.count)
     }
 
-    /// Creates a hash table in `keys` from strings of the schema to slots; the first of equal strings wins.
+    /// Creates a hash table in `keys` from strings of the schema to slots. The first of equal strings wins.
     mutating func keyTable(_ strings: [(place: SchemaNode, slot: Int)]) -> KeyTable {
         var size = 2
         while size < 2 * strings.count { size *= 2 }

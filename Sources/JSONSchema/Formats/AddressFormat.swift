@@ -1,4 +1,4 @@
-/// IP addresses: dotted decimal as in RFC 2673, IPv6 as in RFC 4291.
+/// The formats of IP addresses, which are dotted decimal (RFC 2673) and IPv6 (RFC 4291).
 enum AddressFormat {
     static func isIPv4(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard text.count <= 15 else { return false }

@@ -1,5 +1,5 @@
-/// Host names: RFC 1123, section 2.1. A label that begins with `xn--` must decode to a label that
-/// RFC 5890 allows.
+/// The format of host names (RFC 1123, section 2.1). A label that begins with `xn--` must decode to a label that RFC
+/// 5890 allows.
 enum HostnameFormat {
     static let bytesMax = 253
     static let labelBytesMax = 63
@@ -23,7 +23,7 @@ enum HostnameFormat {
     }
 }
 
-/// Host names in any script: RFC 5890 to 5893.
+/// The format of host names in any script (RFC 5890 to 5893).
 enum InternationalHostname {
     /// The periods that separate labels (RFC 3490, section 3.1).
     private static let stops: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]

@@ -3,8 +3,8 @@ enum Punycode {
     private static let base = 36
     private static let thresholdMin = 1
     private static let thresholdMax = 26
-    /// Maximum number of characters in a label: 63, because an encoded label has at most 63 bytes. Also bounds the time
-    /// of decoding and encoding.
+    /// Maximum number of characters in a label, because an encoded label has at most 63 bytes. Also bounds the time of
+    /// decoding and encoding.
     private static let countMax = 63
 
     /// Decodes the part of a label after `xn--`. Returns nil if the part is invalid.

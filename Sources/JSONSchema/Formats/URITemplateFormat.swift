@@ -1,4 +1,4 @@
-/// URI templates: RFC 6570.
+/// The format of URI templates (RFC 6570).
 enum URITemplateFormat {
     static func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var rest = text[...]

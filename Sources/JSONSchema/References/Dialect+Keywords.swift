@@ -9,8 +9,7 @@ extension Dialect {
     private static let all: [SchemaDraft] = SchemaDraft.allCases
     private static let newer: [SchemaDraft] = [.draft201909, .draft202012]
 
-    /// The vocabulary and the drafts of every keyword. Draft-07 has no vocabularies, so all its keywords
-    /// apply.
+    /// The vocabulary and the drafts of every keyword. Draft-07 has no vocabularies, so all its keywords apply.
     private static let keywords: [String: (Vocabularies, [SchemaDraft])] = [
         "$id": (.core, all), "$schema": (.core, all), "$ref": (.core, all), "$comment": (.core, all),
         "$vocabulary": (.core, newer), "$anchor": (.core, newer), "$defs": (.core, newer),

@@ -1,4 +1,5 @@
-/// The keywords that apply to a schema: those of its draft, except those in vocabularies that its meta-schema omits.
+/// The keywords that apply to a schema. These are the keywords of its draft, except those in vocabularies that its
+/// meta-schema omits.
 struct Dialect: Equatable {
     var draft: SchemaDraft
     var vocabularies: Vocabularies

@@ -1,7 +1,7 @@
 import JSON
 
-/// The meta-schemas of draft-07 and 2020-12, as json-schema.org publishes them. Schemas can refer to
-/// these meta-schemas.
+/// The meta-schemas of draft-07 and 2020-12, as json-schema.org publishes them. Schemas can refer to these
+/// meta-schemas.
 enum MetaSchemas {
     static func document(_ uri: String) -> JSONDocument? {
         guard let text = text(uri) else { return nil }

@@ -1,7 +1,7 @@
 public import JSON
 
-/// The documents that schemas may refer to: by URI, or in a folder for all URIs with a prefix. Nothing is fetched over
-/// a network.
+/// The documents that schemas may refer to. Documents are added by URI, or as a folder for all URIs with a prefix.
+/// Nothing is fetched over a network.
 public struct SchemaResources {
     private var documents: [ExactText: JSONDocument] = [:]
     private var folders: [(prefix: String, path: String)] = []

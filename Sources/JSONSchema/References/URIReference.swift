@@ -47,7 +47,7 @@ struct URIReference {
         }
     }
 
-    /// The URI without its fragment: the name of a whole resource.
+    /// The URI without its fragment, which is the name of a whole resource.
     var withoutFragment: URIReference {
         var copy = self
         copy.fragment = nil

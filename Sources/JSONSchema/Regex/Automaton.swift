@@ -1,5 +1,5 @@
-/// A regular expression as a transition table: the next state for each state and byte. A match takes one step per byte,
-/// so it needs no limit on steps. Release the memory with `free()`.
+/// A regular expression as a table of the next state for each state and byte. A match takes one step per byte, so it
+/// needs no limit on steps. Release the memory with `free()`.
 ///
 /// The table begins with the class of each byte, followed by a row for each state. An entry of a row is the offset of
 /// the next state's row. The first row is the state without a possible match. The second row is the state after a

@@ -1,9 +1,9 @@
-/// A common kind of regular expression, which is matched without PCRE2 in one pass: first `^`, then characters and
-/// classes with counts, then `$`. Examples: `^[A-Za-z0-9.-]+$` and `^([0-9a-f]{2})+$`.
+/// A common kind of regular expression, which is matched without PCRE2 in one pass. It has characters and classes with
+/// counts between `^` and `$`. Examples are `^[A-Za-z0-9.-]+$` and `^([0-9a-f]{2})+$`.
 struct ClassSequence {
     /// Consecutive characters of one class.
     struct Item: BitwiseCopyable {
-        /// The ASCII characters below 64, one bit each; `high` has the other ASCII characters.
+        /// The ASCII characters below 64, one bit each. `high` has the other ASCII characters.
         var low: UInt64 = 0
         var high: UInt64 = 0
         /// Whether the class contains all characters beyond ASCII. Otherwise, it contains none.
@@ -184,7 +184,7 @@ private struct ClassSequenceReader {
         return (item, isSingle ? UInt8(truncatingIfNeeded: single) : nil)
     }
 
-    /// Parses a quantifier. Returns the bounds of the count: 1 and 1 without a quantifier.
+    /// Parses a quantifier. Returns the bounds of the count, which are 1 and 1 without a quantifier.
     private mutating func count() -> (min: Int, max: Int)? {
         let times: (Int, Int)
         if take("*") {

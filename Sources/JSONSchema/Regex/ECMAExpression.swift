@@ -1,7 +1,7 @@
 /// A translation of a regular expression of ECMA-262 (with the `u` flag, as in JSON Schema) to PCRE2.
 ///
-/// Differences: in PCRE2, `\s` and `.` match other characters, and `$` other positions. ECMA-262 has no `\a`,
-/// `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers or comments. PCRE2 has another notation for `\u{…}`, `[^]`,
+/// In PCRE2, `\s` and `.` match other characters, and `$` other positions. ECMA-262 has no `\a`, `\Z`, `[:alpha:]`,
+/// `(*…)`, possessive quantifiers or comments. PCRE2 has another notation for `\u{…}`, `[^]`,
 /// `\p{Letter}` and surrogate pairs. The translation needs no recursion.
 struct ECMAExpression {
     private var reader: ECMAReader

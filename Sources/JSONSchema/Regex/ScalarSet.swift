@@ -54,7 +54,7 @@ struct ScalarSet {
         }.joined()
     }
 
-    /// Whether PCRE2 has to search for some characters: its table covers only code points below 0x100.
+    /// Whether PCRE2 has to search for some characters, because its table covers only code points below 0x100.
     var isWide: Bool {
         ranges.contains { 0x100...0x10_FFFE ~= $0.upperBound || 0x101...0x10_FFFF ~= $0.lowerBound }
     }

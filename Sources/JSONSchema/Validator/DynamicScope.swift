@@ -1,4 +1,4 @@
-/// The binding of each dynamic name: the subschema of the outermost active resource that has the name.
+/// The binding of each dynamic name to the subschema of the outermost active resource that has the name.
 struct DynamicScope {
     private let anchors: UnsafePointer<DynamicAnchor>
     private let resources: UnsafePointer<ResourceAnchors>

@@ -3,8 +3,8 @@ struct EvaluationFrame {
     var schema: Int
     var instruction: Int
     var node: Int
-    /// Whether violations, except exceeded limits and circular references, are discarded: inside an alternative, a
-    /// condition, a negation or `contains`.
+    /// Whether violations, except exceeded limits and circular references, are discarded. This is the case inside an
+    /// alternative, a condition, a negation or `contains`.
     var isSpeculative: Bool
     /// Whether evaluated members or elements must be marked.
     var tracks: Bool

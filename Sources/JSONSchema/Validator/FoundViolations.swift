@@ -13,10 +13,10 @@ struct FoundViolations {
         var names: (missing: Int, because: Int)?
         /// The conditions of the rule, innermost first.
         var conditions: [Condition] = []
-        /// For `anyOf` and `oneOf`: the first violation of each alternative that accepts the value's type; empty if the
+        /// The first violation of each alternative of `anyOf` or `oneOf` that accepts the value's type; empty if the
         /// alternatives are not described.
         var choices: [Violation] = []
-        /// For `oneOf`: whether more than one alternative is known to hold.
+        /// Whether more than one alternative of a `oneOf` is known to hold.
         var holdsTooOften = false
     }
 

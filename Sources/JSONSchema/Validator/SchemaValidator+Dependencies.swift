@@ -1,7 +1,7 @@
 import JSON
 
 extension SchemaValidator {
-    /// Checks dependent names: one pass marks the present names, and a second pass checks the required names.
+    /// Checks dependent names. One pass marks the present names, and a second pass checks the required names.
     func checkDependents(_ rule: DependentRule, _ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         let node = frame.pointee.node
         guard markPresent(rule.names, in: node, dependents: rule.count) else { return .valid }

@@ -65,8 +65,8 @@ extension SchemaValidator {
         return .valid
     }
 
-    /// Checks each member in steps: its name, `properties`, each pattern, additional properties. After a frame, the
-    /// check resumes with the next step.
+    /// Checks each member in steps for its name, `properties`, each pattern and additional properties. After a frame,
+    /// the check resumes with the next step.
     private func checkAnyMembers(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
         -> EvaluationOutcome
     {

@@ -50,7 +50,7 @@ public final class SchemaValidator {
     /// `stepsMax`. Without the limit, a schema that refers to itself twice could double the work with each level of the
     /// value. Dozens of alternatives could each scan a large value.
     public static let stepsBase = 250_000
-    /// Additional steps for each node on the tape: each value and each key.
+    /// Additional steps for each node on the tape, which is a value or a key.
     public static let stepsPerValue = 1
     private let stepsPerValue: Int
 

@@ -4,8 +4,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public var instancePointer: String
     /// The JSON pointer to the keyword in the schema's document.
     public var schemaPointer: String
-    /// The keyword with its document: `file:///schemas/a.json#/properties/b/type`. Without a URI, the
-    /// location is `#` and the pointer.
+    /// The keyword with its document, such as `file:///schemas/a.json#/properties/b/type`. Without a URI, the location
+    /// is `#` and the pointer.
     public var schemaLocation: String
     public var keyword: String
     /// A predicate such as `must be a whole number`, for the developer of the program that wrote the value. The message

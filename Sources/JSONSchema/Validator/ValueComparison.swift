@@ -1,7 +1,7 @@
 import JSON
 
-/// The comparison of two values for equality: numbers by value, objects in any order. It needs no recursion, and reuses
-/// its memory.
+/// The comparison of two values for equality. Numbers are compared by value, and objects in any order. The comparison
+/// needs no recursion, and reuses its memory.
 final class ValueComparison {
     private var waiting: [(left: Int, right: Int)] = []
     /// The keys of the left object, sorted if it has more than `fewMax` members.
