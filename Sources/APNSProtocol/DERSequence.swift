@@ -1,4 +1,5 @@
-/// The subset of DER (X.690) that Apple's list of topics uses, which is a sequence of texts, each followed by a sequence.
+/// The subset of DER (X.690) that Apple's list of topics uses, which is a sequence of texts, each followed by a
+/// sequence.
 enum DERSequence {
     private static let sequenceTag: UInt8 = 0x30
     /// Tags of UTF8String, PrintableString and IA5String.

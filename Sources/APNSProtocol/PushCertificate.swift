@@ -13,8 +13,8 @@ public struct PushCertificate: Sendable, Hashable {
 
     /// SHA-256 fingerprint, which identifies the certificate.
     public let sha256: [UInt8]
-    /// Topics that the certificate allows. The `UID` of its subject precedes the topics in its extensions. At most 64 are
-    /// read.
+    /// Topics that the certificate allows. The `UID` of its subject precedes the topics in its extensions. At most 64
+    /// are read.
     public let topics: [String]
     /// Environments that the certificate allows; both if it names none.
     public let environments: Set<APNSEnvironment>

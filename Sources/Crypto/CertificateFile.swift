@@ -20,8 +20,8 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     ///     certificates for the same user ID (or common name, without a user ID), the last to expire is used. If no
     ///     certificate is wanted, the first is used.
     /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong or missing passphrase, or a
-    ///   `key` beside PKCS #12. Also `malformed` for wanted certificates of different user IDs (or common names). `failed` if
-    ///   OpenSSL fails.
+    ///   `key` beside PKCS #12. Also `malformed` for wanted certificates of different user IDs (or common names).
+    ///   `failed` if OpenSSL fails.
     public init(
         _ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil,
         isWanted: (CertificateContents) -> Bool = { _ in true }

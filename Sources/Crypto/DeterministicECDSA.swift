@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims with the same key create
-/// the same provider token, and a replayed simulation creates the same bytes.
+/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims with the same key
+/// create the same provider token, and a replayed simulation creates the same bytes.
 ///
 /// OpenSSL supports deterministic nonces since 3.2. Debian 12 has 3.0. OpenSSL does the curve arithmetic. A random
 /// factor blinds the last step, whose modular multiplications are not constant-time.

@@ -9,9 +9,9 @@ public struct ES256PrivateKey: Sendable, Equatable {
     /// line ends, Base64 around the whole text, and DER (`PEMText`).
     ///
     /// - Parameter source: the origin of the text, for error messages.
-    /// - Throws: `malformed` if the text contains no valid key, several different keys, or a key in another format, such
-    ///   as `RSA PRIVATE KEY`. `unsupported` if the PKCS #8 key has another type or curve, or is encrypted, or if the key
-    ///   has the SEC 1 format. `failed` if OpenSSL fails. No error contains any part of the key.
+    /// - Throws: `malformed` if the text contains no valid key, several different keys, or a key in another format,
+    ///   such as `RSA PRIVATE KEY`. `unsupported` if the PKCS #8 key has another type or curve, or is encrypted, or if
+    ///   the key has the SEC 1 format. `failed` if OpenSSL fails. No error contains any part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {

@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// The private keys and certificates of one file, or of a certificate file and its key file, as OpenSSL objects that this object frees.
+/// The private keys and certificates of one file, or of a certificate file and its key file, as OpenSSL objects that
+/// this object frees.
 final class Identities {
     var keys: [OpaquePointer] = []
     var certificates: [OpaquePointer] = []

@@ -75,8 +75,8 @@ public final class PostgresConnection {
     ///   - statement: the index in the configuration's statements.
     ///   - parameters: as many as the statement has.
     ///   - transaction: nil if the statement is its own transaction.
-    /// - Throws: the reason why the connection is not ready. `queueFull` if 4,096 statements wait. `transactionFailed` if
-    ///   the transaction has failed or ended. The receiver is not called then.
+    /// - Throws: the reason why the connection is not ready. `queueFull` if 4,096 statements wait. `transactionFailed`
+    ///   if the transaction has failed or ended. The receiver is not called then.
     public func execute(
         _ statement: Int, _ parameters: PostgresParameters, in transaction: Transaction? = nil,
         receiver: StatementReceiver

@@ -100,7 +100,8 @@ struct StatementPipeline {
 
     /// Adds a statement, in a transaction if one is given.
     ///
-    /// - Throws: `queueFull` if `waitingMax` statements wait. `transactionFailed` if the transaction has failed or ended.
+    /// - Throws: `queueFull` if `waitingMax` statements wait. `transactionFailed` if the transaction has failed or
+    ///   ended.
     mutating func add(_ statement: Statement) throws(PostgresError) {
         guard waitingCount < Self.waitingMax else { throw Self.queueFull }
         if let number = statement.transaction {

@@ -14,8 +14,8 @@ extension RegistrationKeys {
 
     /// Returns the text of a key file after a change.
     ///
-    /// - Throws: `invalidEdit` if the keys do not permit the change, or if OpenSSL cannot generate a key. The message is
-    ///   the reason only.
+    /// - Throws: `invalidEdit` if the keys do not permit the change, or if OpenSSL cannot generate a key. The message
+    ///   is the reason only.
     public func file(after edit: Edit) throws(RegistrationKeysError) -> [UInt8] {
         var file = KeyFile(indexKey: indexKey, activeKey: activeKeyID, newestKey: newestKeyID, dataKeys: dataKeys)
         switch edit {
