@@ -9,7 +9,7 @@ public final class AES256GCM {
     public static let keyBytes = 32
     public static let nonceBytes = 12
     public static let tagBytes = 16
-    /// Number of bytes that sealing adds to a message: nonce and tag.
+    /// Number of bytes that sealing adds to a message, for nonce and tag.
     public static let overheadBytes = nonceBytes + tagBytes
 
     /// An error of ``open(_:authenticating:)``.

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// The two forms of an ECDSA signature on P-256: OpenSSL's DER sequence and the raw r‖s of JWS (RFC 7518, 3.4).
+/// The conversion of an ECDSA signature on P-256 from the raw r‖s of JWS (RFC 7518, 3.4) to OpenSSL's DER sequence.
 enum ES256Signature {
     static let rawBytes = 64
-    /// Maximum DER size: a sequence of two integers of 33 bytes, each with tag and length.
+    /// Maximum DER size, which is that of a sequence of two integers of 33 bytes, each with tag and length.
     static let derBytesMax = 72
 
     static func der(fromRaw raw: [UInt8]) -> [UInt8]? {

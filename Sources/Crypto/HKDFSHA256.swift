@@ -1,13 +1,13 @@
 /// HKDF over SHA-256 (RFC 5869), which derives keys from a secret.
 public enum HKDFSHA256 {
-    /// Maximum length of a derived key: 255 blocks (RFC 5869, 2.3).
+    /// Maximum length of a derived key, which is 255 blocks (RFC 5869, 2.3).
     public static let keyBytesMax = 255 * HMACSHA256.codeBytes
 
     /// Derives a key from a secret.
     ///
     /// - Parameters:
     ///   - secret: The input keying material.
-    ///   - salt: A value that need not be secret; may be empty.
+    ///   - salt: A value that need not be secret, and may be empty.
     ///   - info: The use of the key. Different uses give independent keys.
     ///   - byteCount: The length of the key, from 1 to ``keyBytesMax``.
     /// - Throws: `invalidArgument` for another length, `failed` if OpenSSL fails.

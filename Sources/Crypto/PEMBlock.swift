@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The first block of a PEM text: `-----BEGIN label-----`, the decoded bytes, `-----END label-----`. The bytes may be a
-/// private key, so they are cleared on deallocation.
+/// The first block of a PEM text, with the bytes between `-----BEGIN label-----` and `-----END label-----`, decoded.
+/// The bytes may be a private key, so they are cleared on deallocation.
 final class PEMBlock {
     let label: String
     private let bytes: UnsafeMutablePointer<UInt8>

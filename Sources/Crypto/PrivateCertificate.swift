@@ -143,8 +143,8 @@ extension PEMText {
     fileprivate var hasKey: Bool { blocks.contains(where: \.isKey) }
 }
 
-/// An OpenSSL library context for PKCS #12 files. Includes legacy algorithms if OpenSSL's legacy provider is installed:
-/// macOS's keychain encrypts PKCS #12 files with 40-bit RC2.
+/// An OpenSSL library context for PKCS #12 files. Includes legacy algorithms if OpenSSL's legacy provider is installed,
+/// because macOS's keychain encrypts PKCS #12 files with 40-bit RC2.
 private final class KeychainAlgorithms {
     let pointer: OpaquePointer
     private var providers: [OpaquePointer] = []

@@ -134,7 +134,7 @@ public final class HTTP2Server: HTTP2Session {
         limitsUnacknowledged.append(limit)
         guard let limit else { return }
         announcedStreamsMax = Int(limit)
-        // A frame header of nine bytes, then entries of six bytes: identifier and value.
+        // A frame header of nine bytes, then entries of six bytes, each with identifier and value.
         for entry in stride(from: 9, to: bytes.count - 5, by: 6) {
             let id = UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: entry, as: UInt16.self))
             guard id == UInt16(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) else { continue }

@@ -30,7 +30,7 @@ struct HeaderFrameScanner {
     }
 
     private var state = State.skipping
-    /// Number of bytes left in the current state.
+    /// Number of bytes that remain in the current state.
     private var left = prefaceBytes
     private var header = (high: UInt64(0), low: UInt8(0))
     private var prefix: UInt64 = 0

@@ -11,7 +11,7 @@ struct StreamTable {
         var bodyRest = 0..<0
         /// Output position after the request's header block; nil until the block is created.
         var headersEnd: UInt64?
-        /// Size of the received header fields, names and values; in a client, without `:status`.
+        /// Size of the names and values of the received header fields. In a client, `:status` does not count.
         var headerBytes = 0
         /// Size of the received response body, counted until `HTTP2Limits.responseBodyBytesMax` is reached.
         var bodyBytes = 0

@@ -14,7 +14,7 @@ public enum JSONKind: UInt8, Sendable {
     @usableFromInline var head: UInt32
     /// The offset after the last source byte.
     public var end: UInt32
-    /// Array, object: the index of the node after all contents; while the container is open, the index of its parent.
+    /// Array, object: the index of the node after all contents, or of the parent while the container is open.
     /// String: the offset of its decoded text, without quotes, in the tape's bytes.
     public var link: UInt32
     /// Array, object: the number of elements or members. String: the number of bytes of its text. Boolean: 0 or 1.

@@ -62,7 +62,7 @@ public struct SQLiteRow: ~Copyable {
     /// during the call.
     ///
     /// - Throws: ``SQLiteError`` of code `value` if the column holds no blob, or of code `memory` if memory is
-    ///   exhausted; also the errors of `body`.
+    ///   exhausted. Also throws the errors of `body`.
     public func withBlob<Value>(
         _ column: Int, _ body: (UnsafeRawBufferPointer) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {

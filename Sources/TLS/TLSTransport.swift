@@ -104,8 +104,8 @@ public final class TLSTransport: ByteTransport {
 
     public override var peerAddress: [UInt8] { below?.peerAddress ?? [] }
 
-    /// The peer's certificate in DER; nil if the peer presented none. The certificate may be unverified; see
-    /// ``hasVerifiedPeerCertificate``.
+    /// The peer's certificate in DER; nil if the peer presented none. The certificate may be unverified
+    /// (``hasVerifiedPeerCertificate``).
     public var peerCertificate: [UInt8]? { session.peerCertificate }
 
     /// Whether the peer presented a valid certificate. Always true on a connected client.

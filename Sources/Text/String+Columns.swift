@@ -5,7 +5,7 @@ extension String {
         return missing > 0 ? self + String(repeating: " ", count: missing) : self
     }
 
-    /// Returns the text cut to `width` terminal columns; `…` marks the cut.
+    /// Returns the text cut to `width` terminal columns. A cut text ends in `…`.
     public func shortened(to width: Int) -> String {
         guard columns > width else { return self }
         var left = width - 1

@@ -139,7 +139,7 @@ public final class AdminServer {
     }
 
     /// Runs libmicrohttpd, then the handler for each request that has arrived. Schedules the next run if libmicrohttpd
-    /// has work left.
+    /// has more work.
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)

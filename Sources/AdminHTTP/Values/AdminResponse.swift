@@ -5,7 +5,8 @@ public struct AdminResponse: Sendable {
     public var status: Int
     public var contentType: String
     public var body: [UInt8]
-    /// Headers other than `Content-Type`. A header here replaces the endpoint's default header of the same name.
+    /// Headers other than `Content-Type`. A header in this list replaces the endpoint's default header of the
+    /// same name.
     public var headers: [(name: String, value: String)] = []
 
     public init(status: Int = 200, contentType: String, body: [UInt8]) {

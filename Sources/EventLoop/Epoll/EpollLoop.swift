@@ -127,7 +127,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return count < 0 && errno == EINTR ? epoll_wait(epoll, &events, Int32(events.count), 0) : count
     }
 
-    /// The maximum time to wait for events: 0 if there is work, and nil if there is neither work nor a timer.
+    /// The maximum time to wait for events. It is 0 if there is work, and nil if there is neither work nor a timer.
     private var waitNanoseconds: Int64? {
         if hasWork { return 0 }
         guard let next = nextTimer else { return nil }

@@ -11,7 +11,7 @@ public final class UnixDatagramSocket: Sendable {
     ///
     /// - Parameter path: the path of the receiving socket, or a name in the abstract namespace with a leading `@`
     ///   (unix(7)).
-    /// - Throws: `resources` if the path is empty or too long, or the process has no descriptor left.
+    /// - Throws: `resources` if the path is empty or too long, or no descriptor is available.
     public init(path: String) throws(TransportError) {
         guard let address = SocketAddress(unix: path) else {
             throw TransportError(.resources, "\(path): the path is empty or too long for a Unix socket")

@@ -8,7 +8,7 @@ struct KnownChildren {
     /// Maximum number of children of a container without an index. Such a container is searched each time.
     private static let searchedMax = 16
 
-    /// Returns the child that a reference token names; `place` is the container's node.
+    /// Returns the child that a reference token names; nil if it is missing. `place` is the container's node.
     mutating func child(_ token: Substring, of container: JSONValue, at place: SchemaNode) -> JSONValue? {
         guard container.count > Self.searchedMax else { return container.child(token) }
         let index: Int?

@@ -8,7 +8,7 @@ extension SchemaLibrary {
         var dynamicAnchor: ExactText?
     }
 
-    /// Resolves a reference in a schema of `resource`; `place` is the position of the reference.
+    /// Resolves a reference in a schema of `resource`. `place` is the position of the reference.
     mutating func resolve(
         _ text: String, in resource: Int, at place: SchemaNode
     ) throws(SchemaError) -> Target {

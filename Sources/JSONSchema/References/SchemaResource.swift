@@ -11,6 +11,6 @@ struct SchemaResource {
     var root: SchemaNode
     var dialect: Dialect
     var anchors: [ExactText: SchemaNode] = [:]
-    /// The anchors for `$dynamicRef`; `$recursiveAnchor` has the empty name.
+    /// The anchors for `$dynamicRef`. `$recursiveAnchor` has the empty name.
     var dynamicAnchors: [ExactText: SchemaNode] = [:]
 }

@@ -6,7 +6,7 @@ indirect enum RegularExpression {
     case end
     case sequence([RegularExpression])
     case alternatives([RegularExpression])
-    /// A repeated expression; `most` is nil for an unlimited number.
+    /// A repeated expression. `most` is nil for an unlimited number.
     case repeated(RegularExpression, least: Int, most: Int?)
 
     /// An element of a valid expression.

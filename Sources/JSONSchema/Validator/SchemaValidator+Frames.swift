@@ -2,7 +2,7 @@ import JSON
 
 /// The loop over subschemas, with a stack of frames instead of recursion.
 extension SchemaValidator {
-    /// The number of steps that a frame costs.
+    /// The cost of a frame in steps.
     private static let stepsPerFrame = 3
 
     func run(_ schema: Int, _ node: Int) -> Bool {

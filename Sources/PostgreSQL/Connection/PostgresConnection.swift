@@ -5,7 +5,7 @@ public import EventLoop
 /// Each session prepares the statements after login. The connection sends executions in a pipeline at the end of the
 /// event-loop iteration, and reports each outcome to a receiver.
 ///
-/// Loop-bound: callers use the connection only on its loop.
+/// Loop-bound. Callers use the connection only on its loop.
 public final class PostgresConnection {
     /// The identifier of a transaction.
     public struct Transaction: Sendable, Hashable {

@@ -1,6 +1,6 @@
 /// A connection to a store for lookups. Each lane has its own.
 ///
-/// Loop-bound: callers use the reader only on its loop. The reader calls receivers on the same loop.
+/// Loop-bound. Callers use the reader only on its loop. The reader calls receivers on the same loop.
 ///
 /// The reader is a base class, so that a lookup costs one virtual call.
 open class RegistrationReader {

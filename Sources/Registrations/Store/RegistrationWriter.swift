@@ -1,6 +1,6 @@
 /// A connection to a store for changes.
 ///
-/// Loop-bound: callers use the writer only on its loop. The writer calls receivers on the same loop.
+/// Loop-bound. Callers use the writer only on its loop. The writer calls receivers on the same loop.
 ///
 /// Each change is one transaction. The writer completes or fails the argument of each call once. After a failure, the
 /// transaction may nevertheless be committed. The caller may safely repeat the call.

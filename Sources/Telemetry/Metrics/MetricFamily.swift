@@ -3,7 +3,7 @@ enum MetricCell {
     case counter(Counter)
     case gauge(Gauge)
     case histogram(Histogram)
-    /// The value at the last `replace`; for a counter, the largest value so far.
+    /// The value at the last `replace`, or for a counter the largest value so far.
     case value(Double)
 }
 
