@@ -28,13 +28,13 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case inputOutput = "input-output"
         /// A file that another process has locked, for example to recover or close the file.
         case busy
-        /// Exhausted memory.
+        /// Exhausted memory or threads, or a failure of OpenSSL.
         case memory
         /// A statement that violates a constraint of a table.
         case constraint
         /// A value that is too large or malformed, or a column that does not hold the requested type.
         case value
-        /// A missing table or column, or an invalid statement.
+        /// A missing table or column, an invalid statement, or an error of no other code.
         case statement
         /// A row that the job cannot decrypt, because the data key is missing.
         case missingKey = "missing-key"

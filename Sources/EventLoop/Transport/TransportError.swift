@@ -10,7 +10,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case unreachable
         /// A lookup, connect, handshake, answer or acknowledgment that took too long.
         case timedOut
-        /// A disorderly close of the stream by the peer or the network.
+        /// An unexpected close of the stream by the peer or the network.
         case reset
         /// A local address that is in use, does not exist, or is not permitted.
         case addressUnavailable
@@ -27,7 +27,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case proxy
         /// A violation by the peer of the protocol above the stream.
         case protocolViolation
-        /// A lack of descriptors, memory or threads, or a path that is empty or too long for a Unix socket.
+        /// A lack of descriptors, memory or threads, or an unusable path of a file, folder or Unix socket.
         case resources
     }
 

@@ -5,7 +5,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed
         /// An unknown draft or required vocabulary, or a schema that exceeds a limit of this implementation.
         case unsupported
-        /// A reference that does not resolve, or is circular.
+        /// A reference that does not resolve or is circular, or a chain of meta-schemas that is too long.
         case reference
         /// A referenced document that was not provided.
         case missing

@@ -1,6 +1,6 @@
 /// The reason why a command is invalid, for the developer of its producer.
 public struct CommandViolation: Error, Sendable, Hashable {
-    /// The class of a violation. The names are those of the classes of invalid requests.
+    /// The class of a violation. Each name is also that of a class of invalid requests.
     public enum Class: String, CaseIterable, Sendable, Hashable {
         /// A missing or invalid property of the AMQP message.
         case property

@@ -9,13 +9,14 @@ public struct MissingDataKey: Error, Sendable, Hashable {
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The cause of a fault. Raw values appear in the codes of breakers, in metrics and in logs.
     public enum Code: String, CaseIterable, Sendable, Hashable {
-        /// A store that cannot be reached, does not respond in time, is a standby, or is locked. Also a store that
-        /// reports an error of no other code.
+        /// A store that is not available now, for example because it is down, slow, locked, closed or a standby. Also
+        /// an error of no other code.
         case unreachable
-        /// A store that refuses the login or lacks disk, memory or connections, or a library or configuration that is
-        /// not usable.
+        /// A store that cannot be used until an operator acts, although its schema is correct. Examples are a refused
+        /// login, a full disk, a read-only file, and an unusable library or configuration.
         case refused
-        /// A missing table, column or privilege, an unsuitable version of the schema, or a damaged file.
+        /// A missing database, table, column or privilege, an unsuitable version of the schema, or a file that is
+        /// damaged or belongs to another program.
         case schema
         /// Faulty values of a command. A repeat fails, too.
         case data
@@ -26,7 +27,7 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// One sentence, which usually ends with the remedy.
     public var sentence: String
-    /// The class of an SQLSTATE or the code of an SQLite error, for metrics; nil if the fault has neither.
+    /// The class of an SQLSTATE or the code of an SQLite error; nil if the fault has neither.
     public var errorClass: String?
 
     public init(_ code: Code, _ sentence: String, errorClass: String? = nil) {
