@@ -1,3 +1,5 @@
+import APNSSimulator
+import EventLoop
 import Testing
 
 @testable import Delivery

@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: ["1s", "90s", "2m", "2h", "7d", "30d"]) func `Durations are read and written`(text: String) throws
     {
         let seconds = try #require(PauseDuration.seconds(text))
-        #expect(PauseDuration.seconds(PauseDuration.text(seconds)) == seconds)
+        #expect(PauseDuration.seconds(DurationText.text(seconds)) == seconds)
     }
 
     @Test(arguments: ["", "s", "0s", "31d", "-1h", "1.5h", "9223372036854775807d", "2 h"])

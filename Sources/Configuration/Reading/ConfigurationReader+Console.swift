@@ -15,7 +15,7 @@ extension ConfigurationReader {
         let topology = WorkerConfiguration.topology(
             broker, readRetry(root["retry"]), readResults(root["topology"]?["results"]),
             readChannels(root["channels"], broker), hasRegistrations: hasRegistrations(root),
-            hasFleetControl: hasFleetControl(root))
+            hasFleetControl: hasFleetControl(root), hasJournal: hasJournal(root))
         if !hasFleetControl(root) {
             complain(
                 section ?? root, "the console needs the section fleet; add fleet: {} and run martlet topology apply")

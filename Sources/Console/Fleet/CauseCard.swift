@@ -8,6 +8,7 @@ import Text
 struct CauseCard: Sendable, Hashable {
     static let cardsMax = 200
     private static let codeBytesMax = 128
+    private static let routeBytesMax = 1024
     private static let topic = " topic "
 
     var code: String
@@ -34,7 +35,7 @@ struct CauseCard: Sendable, Hashable {
             for breaker in worker.report.status.breakers {
                 let key = Key(
                     code: breaker.code.printable.cut(to: codeBytesMax),
-                    route: breaker.route.printable.cut(to: FleetLimits.routeBytesMax))
+                    route: breaker.route.printable.cut(to: routeBytesMax))
                 guard cards[key] != nil || cards.count < cardsMax else { continue }
                 let seconds = max(0, min(breaker.secondsOpen, Int(Int32.max))) + age
                 let isFirst = seen.insert(key).inserted

@@ -54,7 +54,7 @@ import Testing
         breaker.probeNow(time(1))
         #expect(breaker.deadline == time(1) && breaker.beginProbe(time(1)))
         breaker.probeNow(time(1))
-        #expect(!breaker.beginProbe(time(1)), "two probes are in flight")
+        #expect(breaker.beginProbe(time(1)) == false, "two probes are in flight")
         breaker.probeFailed(fault, time(2))
         breaker.probeNow(time(3))
         #expect(breaker.beginProbe(time(3)) && breaker.probeSucceeded(time(3)) != nil)

@@ -118,7 +118,8 @@ extension ChangingWorkerTests {
             _ = try await next.stop()
             let batches = try await Self.batches(of: fixture) { try $0.last?.hasEnded == true }
             let ended = try batches.filter { try $0.hasEnded }
-            #expect(ended.count == 1 && (try ended.first?.worker) != killed)
+            #expect(ended.count == 1)
+            #expect(try ended.first?.worker != killed)
             let ofKilled = try batches.filter { try $0.worker == killed }
             #expect(try ofKilled.map { try $0.sequence } == Array(1...ofKilled.count))
             let boots = Set(try batches.map { try $0.root["boot_id"]?.string ?? "-" })
@@ -128,15 +129,17 @@ extension ChangingWorkerTests {
 
         @Test func `Without the section no stream exists and nothing is published to it`() async throws {
             let fixture = try await Self.fixture("journal-off", nil)
-            let declared = try await BrokerClients.withAdmin(await PrivateBroker.shared.url) { [fixture] admin in
-                try await admin.queueExists(fixture.queue("journal"))
+            let (stream, watch, exchange) = (
+                fixture.queue("journal"), fixture.queue("watch.journal"), fixture.queue("fleet")
+            )
+            let declared = try await BrokerClients.withAdmin(await PrivateBroker.shared.url) { admin in
+                try await admin.queueExists(stream)
             }
             #expect(!declared)
             // A queue in place of the stream shows each batch.
-            try await BrokerClients.withAdmin(await PrivateBroker.shared.url) { [fixture] admin in
-                try await admin.declareQueue(fixture.queue("watch.journal"))
-                try await admin.bindQueue(
-                    fixture.queue("watch.journal"), toExchange: fixture.queue("fleet"), routingKey: "journal.#")
+            try await BrokerClients.withAdmin(await PrivateBroker.shared.url) { admin in
+                try await admin.declareQueue(watch)
+                try await admin.bindQueue(watch, toExchange: exchange, routingKey: "journal.#")
             }
             let worker = try await fixture.worker()
             let samples = Sample.make(50)

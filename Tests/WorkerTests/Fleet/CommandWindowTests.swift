@@ -77,7 +77,7 @@ import Testing
 
     @Test mutating func aLongAbsenceSkipsItsCommands() {
         window.attached()
-        #expect(window.recordRead(offset: 42))
+        #expect(window.recordRead(offset: 42) == true)
         window.detached(heardAt: .at(100))
         #expect(window.position(at: .at(161)) == .next)
         window.attached()
@@ -85,7 +85,7 @@ import Testing
         window.detached(heardAt: .at(170))
         #expect(window.position(at: .at(171)) == .next)
         window.attached()
-        #expect(window.recordRead(offset: 77))
+        #expect(window.recordRead(offset: 77) == true)
         window.detached(heardAt: .at(180))
         #expect(window.position(at: .at(181)) == .known(77))
     }
@@ -108,9 +108,9 @@ import Testing
 
     @Test mutating func theOffsetsOfAStreamThatWasDeclaredAgainStartOver() {
         window.attached()
-        #expect(window.recordRead(offset: 5000))
+        #expect(window.recordRead(offset: 5000) == true)
         window.streamDeleted()
-        #expect(window.recordRead(offset: 0))
+        #expect(window.recordRead(offset: 0) == true)
         window.detached(heardAt: .at(1))
         #expect(window.position(at: .at(2)) == .known(0))
     }
