@@ -33,7 +33,7 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// Maximum stored length of `apns-unique-id` and `apns-request-id`. A UUID is shorter.
     private static let idBytesMax = 64
-    /// Maximum length of a stored `apns-channel-id`. Apple documents no limit: "don't assume an ID's size".
+    /// Maximum length of a stored `apns-channel-id`. Apple documents no limit ("don't assume an ID's size").
     private static let channelIDBytesMax = 1024
 
     /// Number of the connection within the pool, from 1.
@@ -44,7 +44,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Number of consecutive answers that have status 5xx or do not come from APNs.
     private var serverErrors = 0
     private let configuration: PoolConfiguration
-    /// The outcome of a push that APNs accepted without details: the most frequent outcome, allocated once.
+    /// The outcome of a push that APNs accepted without details. Allocated once, since this outcome is the most
+    /// frequent.
     private let accepted: PushOutcome
     private var pool: APNSPool?
     private var client: HTTP2Client!

@@ -41,7 +41,7 @@ public struct ReconnectPolicy: Sendable {
         interval = .milliseconds((60_000 + steps - 1) / steps)
     }
 
-    /// Returns the time at which the next connection may be opened: `now` or later.
+    /// Returns the time at which the next connection may be opened. The time is `now` or later.
     public func nextConnect(_ now: MonotonicTime) -> MonotonicTime {
         guard let first = begun.first, let last = begun.last, begun.count == burstMax else {
             return max(now, earliest)

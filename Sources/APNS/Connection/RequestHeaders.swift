@@ -102,7 +102,7 @@ struct RequestHeaders {
         return hasSent ? .never : .indexed
     }
 
-    /// Returns whether all values of the request are valid as values of header fields.
+    /// Returns whether the device token is well-formed and all other values are valid as values of header fields.
     static func canSend(_ request: APNSRequest) -> Bool {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }

@@ -77,7 +77,7 @@ public struct StreamGate: Sendable {
     private static let leadMax = 64
     private static let leadShare = 8
 
-    /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few
+    /// The load of the connection. It is light up to a quarter of the streams, and heavy above three quarters. With few
     /// streams, heavy means that the last stream is in use. The load of two light connections is never heavy on one
     /// connection, which prevents oscillation. In every phase except `open`, the load is light.
     public var use: Use {

@@ -1,7 +1,7 @@
 import APNSProtocol
 public import Crypto
 
-/// A key that signs provider tokens, as issued by the developer account: the `.p8` file, its key ID and the team ID.
+/// A key that signs provider tokens. The developer account issues the `.p8` file, its key ID and the team ID.
 public struct ProviderKey: Sendable, Equatable {
     public let keyID: String
     public let teamID: String
@@ -9,8 +9,9 @@ public struct ProviderKey: Sendable, Equatable {
 
     /// Creates a key from the contents of a `.p8` file.
     ///
-    /// - Throws: `CryptoError`: `malformed` or `unsupported` for the file, `invalidArgument` for an ID that is not
-    ///   ten letters and digits (Apple, "Establishing a token-based connection").
+    /// - Throws: `CryptoError` with the code `malformed` or `unsupported` for the file, or `failed` if OpenSSL fails.
+    ///   The code is `invalidArgument` for an ID that is not ten letters and digits (Apple, "Establishing a token-based
+    ///   connection").
     public init(p8PEM: [UInt8], keyID: String, teamID: String) throws(CryptoError) {
         try self.init(privateKey: ES256PrivateKey(pem: p8PEM), keyID: keyID, teamID: teamID)
     }

@@ -1,13 +1,13 @@
 import Crypto
 public import EventLoop
 
-/// A provider token: a JWT signed with ES256 that identifies the team and key of a push (Apple, "Establishing a
+/// A provider token, which is a JWT signed with ES256. It identifies the team and key of a push (Apple, "Establishing a
 /// token-based connection"). A valid token is a secret.
 public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Number of the token among the tokens signed for its key ID, from 1.
     public let generation: Int
     public let mintedAt: Now
-    /// Value of the `authorization` header: `bearer` and the token.
+    /// Value of the `authorization` header, which contains `bearer` and the token.
     package let authorization: [UInt8]
 
     /// Creates and signs a token. Throws if signing fails.

@@ -8,8 +8,9 @@ public struct PoolConfiguration: Sendable {
     /// Value of `:authority`: the host name, and the port unless it is 443.
     public var authority: String
 
-    /// Maximum number of connections that accept pushes. The pool may open one more for a push that must be the first
-    /// on its connection. The pool may also open one more if the first push of a connection stays unanswered.
+    /// Maximum number of connections that accept pushes. The pool may exceed this number by one. It then opens the
+    /// extra connection for a push that must be the first on its connection, or because the first push of a connection
+    /// stays unanswered.
     public var connectionsMax = 2
     /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random.
     /// Otherwise, many pools would drain connections, and later reconnect, at the same time.

@@ -163,8 +163,8 @@ struct PoolMachine: Sendable {
         }
     }
 
-    /// Whether a new connection is limited to one push until that push is answered. True for a key. True for a
-    /// certificate while connections end unanswered, since APNs may have processed each of their pushes.
+    /// Whether a new connection is limited to one push until APNs has accepted the credential. True for a key. True for
+    /// a certificate while connections end unanswered, since APNs may have processed each of their pushes.
     private var probesNewConnections: Bool {
         limits.requiresTokenProof || unansweredEnds > 0 || members.contains { $0?.endedUnanswered == true }
     }

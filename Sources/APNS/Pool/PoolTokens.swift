@@ -1,7 +1,7 @@
 import Crypto
 import EventLoop
 
-/// The provider tokens of a pool: from a ``TokenSupply``, or signed by a pool without a supply.
+/// The provider tokens of a pool. They come from a ``TokenSupply``, or a pool without a supply signs them.
 struct PoolTokens {
     /// The reaction to a refused token.
     enum Remedy {

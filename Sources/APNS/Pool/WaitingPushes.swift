@@ -42,7 +42,7 @@ struct WaitingPushes {
     /// The priority of the push that `popShared` returns; nil if no shared push waits.
     var priority: UInt8? { hasShared ? shared.firstIndex { !$0.isEmpty }.map { UInt8($0) } : nil }
 
-    /// Removes and returns the next shared push: the first one with the lowest priority value.
+    /// Removes and returns the first shared push with the lowest priority value; nil if no shared push waits.
     mutating func popShared() -> Push? {
         guard let priority, let slot = shared[Int(priority)].popDue(.distantFuture) else { return nil }
         deadlines.remove(slot: slot)

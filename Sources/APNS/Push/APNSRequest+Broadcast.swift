@@ -2,15 +2,15 @@ public import APNSProtocol
 public import Crypto
 
 extension APNSRequest {
-    /// Creates a push to all subscribers of a channel: an update or the end of a Live Activity (Apple, "Sending
-    /// broadcast push notification requests to APNs").
+    /// Creates a push to all subscribers of a channel, which updates or ends a Live Activity (Apple, "Sending broadcast
+    /// push notification requests to APNs").
     ///
     /// - Parameters:
     ///   - channel: the channel's ID, as issued by APNs.
     ///   - bundleID: the bundle ID without a suffix.
     ///   - expiration: UNIX seconds. With nil or 0, APNs does not store the broadcast. A channel without storage
     ///     accepts no other values.
-    ///   - deadline: UNIX seconds from which the broadcast must not be sent; also an upper bound of a non-nil
+    ///   - deadline: UNIX seconds from which the broadcast must not be sent. Also an upper bound of a non-nil
     ///     `expiration`.
     ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func broadcast(

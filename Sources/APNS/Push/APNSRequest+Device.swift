@@ -6,7 +6,7 @@ extension APNSRequest {
     ///
     /// - Parameters:
     ///   - token: the device token in hexadecimal digits.
-    ///   - deadline: UNIX seconds from which the push must not be sent; also an upper bound of `expiration`, and its
+    ///   - deadline: UNIX seconds from which the push must not be sent. Also an upper bound of `expiration`, and its
     ///     value if `expiration` is nil. APNs does not store the push beyond the deadline.
     ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func device(

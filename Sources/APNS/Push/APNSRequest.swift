@@ -1,8 +1,8 @@
 public import APNSProtocol
 public import Crypto
 
-/// One request to APNs: target, header values, and the byte range of its body. Each kind of request has a factory
-/// method.
+/// One request to APNs, with its target, header values, and the byte range of its body. Each kind of request has a
+/// factory method.
 ///
 /// The type is a class, so that functions pass requests on without copying. A push shares the bytes of the
 /// delivery from which it was parsed.

@@ -22,7 +22,7 @@ struct AnswerParser {
         /// The reason of the refusal; nil for an empty body.
         var reason: Reason?
         var timestampMilliseconds: Int64?
-        /// Whether the body has the form of APNs: JSON with a `reason` that is a string.
+        /// Whether the body is JSON with a `reason` that is a string, as APNs sends.
         var isOfAPNS = false
     }
 

@@ -29,9 +29,9 @@ public final class ChannelClient {
         failure = ConnectFailure(of: pool)
     }
 
-    /// Sends a request and returns its result. For a create request, the client also lists the channels: before the
+    /// Sends a request and returns its result. For a create request, the client also lists the channels before the
     /// request, and again if the outcome of the request is unknown. The client does not send the create request if the
-    /// first list request fails.
+    /// first list request has another outcome than `done`.
     ///
     /// - Parameters:
     ///   - bundleID: The bundle ID of an app that the pool's credential is valid for.

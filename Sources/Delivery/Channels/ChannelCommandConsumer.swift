@@ -77,8 +77,8 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     /// - Parameters:
     ///   - consuming: The connection for commands.
     ///   - publishing: The connection for replies. The consumer starts and closes both connections.
-    ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil to allow direct
-    ///     reply-to only.
+    ///   - replyPrefix: The prefix of the names of the queues that may receive replies, besides direct reply-to; nil to
+    ///     allow direct reply-to only.
     ///   - completeRemedy: A function that completes the commands in a remedy, as in `LaneConfiguration`.
     ///   - find: A function that returns the client and environment of an app, or the violation if the app has none. A
     ///     nil environment means the app's default environment.

@@ -4,8 +4,8 @@ import AMQP
 struct EchoedProperties {
     let messageID: String?
     let correlationID: String?
-    /// The violation of a property that is not UTF-8 or contains U+FFFD; nil if both properties are valid. The reply
-    /// to an executed command could not repeat such a property unchanged.
+    /// The violation of a property that is not UTF-8 or contains U+FFFD; nil if both properties are valid. The reply to
+    /// an executed command could not repeat such a property unchanged.
     let violation: RequestViolation?
 
     init(_ properties: MessageProperties) {

@@ -17,7 +17,7 @@ struct ReplyAddress: Equatable {
     ///
     /// - Parameters:
     ///   - replyTo: The `reply-to` property of the command.
-    ///   - prefix: The prefix of the allowed queues; nil if only direct reply-to is allowed.
+    ///   - prefix: The prefix of the names of the allowed queues; nil if only direct reply-to is allowed.
     init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(RequestViolation) {
         guard let replyTo, !replyTo.isEmpty else {
             throw Self.violation("The command was not executed: reply-to is missing; set reply-to to receive a reply.")

@@ -23,7 +23,7 @@ struct ReplyDelivery {
     private static let delayMilliseconds = 100
     private static let delayMillisecondsMax = 10_000
 
-    /// INTERNAL_ERROR (AMQP 0-9-1, section 1.2): the broker failed to process the method.
+    /// INTERNAL_ERROR (AMQP 0-9-1, section 1.2). The broker failed to process the method.
     private static let internalErrorReplyCode: UInt16 = 541
 
     private(set) var message: OutgoingMessage

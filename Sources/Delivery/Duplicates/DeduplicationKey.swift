@@ -2,8 +2,8 @@ import AMQP
 import Crypto
 import Hashing
 
-/// The key that all duplicates of a request share: a hash of the id and of every byte of the body. The body names the
-/// app. A request with a corrected body has another key.
+/// A hash of the id and of every byte of the body of a request. All duplicates of the request share this key. The body
+/// names the app. A request with a corrected body has another key.
 public struct DeduplicationKey: Sendable, Hashable {
     let high: UInt64
     let low: UInt64

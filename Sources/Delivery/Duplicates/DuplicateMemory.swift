@@ -5,7 +5,8 @@ import Hashing
 import Threads
 
 /// The requests in flight and the last settled requests of a process. The memory prevents a second push of a request
-/// that arrives twice. Duplicates come from the producer, from a wait queue, or from the broker after a lost channel.
+/// that is in flight or that APNs accepted. Duplicates come from the producer, from a wait queue, or from the broker
+/// after a lost channel.
 ///
 /// All lanes share the memory. Its locks are the only locks on the path of a request (decision 11). A **duplicate** is
 /// a delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
@@ -14,7 +15,7 @@ import Threads
 public final class DuplicateMemory: @unchecked Sendable {
     /// One opening of a consumer's channel.
     public struct Channel: Sendable, Hashable {
-        /// The number of the opening, modulo 65,536. The memory forgets a channel long before another channel gets the
+        /// The number of the opening, modulo 65,536. The memory forgets a lost channel before another channel gets the
         /// same number.
         let number: UInt16
     }
@@ -54,8 +55,8 @@ public final class DuplicateMemory: @unchecked Sendable {
 
         /// Resumes the delivery. Called once, on any thread.
         ///
-        /// - Parameter end: The end of the first delivery. nil if this delivery must begin again. Reasons: the first
-        ///   delivery was requeued without an outcome, this delivery is early (`Relation.early`), or the lane ends.
+        /// - Parameter end: The end of the first delivery. nil if this delivery must begin again. Reasons: the memory
+        ///   forgot the first delivery, this delivery is early (`Relation.early`), or the lane ends.
         func firstEnded(_ end: FirstEnd?) {}
 
         final func resume(_ verdict: Verdict?) {
@@ -120,7 +121,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Records the loss of a channel: the broker redelivers its unacknowledged deliveries.
+    /// Records the loss of a channel. The broker redelivers its unacknowledged deliveries.
     func lose(_ channel: Channel, now: MonotonicTime) {
         channelLock.withLock { lostChannels.add(channel, at: now) }
     }
@@ -215,8 +216,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Records that the request is about to be republished with this wait id: to a wait queue, or to its queue after a
-    /// chunk. The request may return before the broker confirms the republish.
+    /// Records that the request is about to be republished with this wait id. The message goes to a wait queue, or to
+    /// the queue of the request after a chunk. The request may return before the broker confirms the republish.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }

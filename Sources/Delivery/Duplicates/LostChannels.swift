@@ -6,7 +6,7 @@ struct LostChannels {
     /// The number of outages whose lost channels are remembered. One outage may lose every channel of every lane.
     static let outagesMax = 4
     static let countMin = 256
-    /// The limit of `countMax`: half of all channel numbers, so that no two remembered channels share a number.
+    /// The limit of `countMax`. It is half of all channel numbers, so that no two remembered channels share a number.
     static let countLimit = 1 << 15
 
     private(set) var countMax = countMin

@@ -35,8 +35,8 @@ extension Lane {
     }
 
     /// Stops consuming, settles or requeues the deliveries in flight, and closes the connections. The broker redelivers
-    /// the deliveries that remain at the deadline: the lane requeues them or leaves them unacknowledged. Returns
-    /// immediately if a drain has already begun.
+    /// the deliveries that remain at the deadline. The lane requeues these deliveries or leaves them unacknowledged.
+    /// Returns immediately if a drain has already begun.
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard pipeline.stop() else { return DrainReport(unfinished: pipeline.deliveries.count) }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [pipeline] in pipeline.end() }

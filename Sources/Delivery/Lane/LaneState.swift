@@ -11,11 +11,10 @@ public struct LaneState: Sendable, Hashable {
     /// Whether no endpoint of APNs accepts a connection.
     public var isUnreachable = false
     public var isConsuming = false
-    /// The reason why the lane cannot consume; nil without a failure, and while the lane connects for the first time.
+    /// The reason why the lane cannot consume; nil without a failure.
     public var consumingFailure: String?
     public var isPublishing = false
-    /// The failure of the connection or channel for publishing; nil without a failure, and while the lane connects for
-    /// the first time.
+    /// The failure of the connection or channel for publishing; nil without a failure.
     public var brokerFailure: String?
 
     /// Whether the lane consumes requests and can publish their outcomes.

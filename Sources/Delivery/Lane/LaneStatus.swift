@@ -30,8 +30,8 @@ public struct LaneStatus: Sendable {
 
     /// An open breaker of a route, or of the store of device registrations.
     public struct OpenBreaker: Sendable, Hashable {
-        /// The endpoint. For a breaker of a credential or topic, also the credential; for a breaker of a topic, also
-        /// the topic. For the breaker of the store, `DeviceFinder.route`.
+        /// The endpoint. For a breaker of a credential, the credential follows. For a breaker of a topic, the
+        /// credential and the topic follow. For the breaker of the store, the route is `DeviceFinder.route`.
         public var route: String
         /// The reason code, as in dead letters.
         public var code: String

@@ -5,13 +5,14 @@ import EventLoop
 /// A request without a permit waits in the lane if its scheduled slot is near and few requests wait there. Otherwise,
 /// the request waits at the broker until its slot. One wait suffices unless the slot is too far away to be planned.
 ///
-/// Pure: its methods have the time and the events as parameters. The rate follows GCRA, the generic cell rate
+/// Pure. Its methods have the time and the events as parameters. The rate follows GCRA, the generic cell rate
 /// algorithm.
 struct AppLimit {
     /// The duration of a burst. After an idle period, the pushes that the rate allows in this time may be sent
     /// together.
     static let burstMilliseconds: Int64 = 100
-    /// The longest time until a slot that counts as near.
+    /// The longest time until a slot that counts as near. At a low rate, a later slot counts as near for a returned
+    /// request.
     static let nearMilliseconds: Int64 = 1000
     /// The longest wait in the lane, unless the rate is low (`laneWaitMax`). A request that has no permit by then moves
     /// to the broker, since pushes take longer than estimated.

@@ -2,7 +2,7 @@ import EventLoop
 
 /// The limits of all apps of a lane.
 ///
-/// Pure: its methods have the time and the events as parameters.
+/// Pure. Its methods have the time and the events as parameters.
 struct AppLimits {
     /// The divisor of the smallest prefetch for one app. The quotient is the maximum number of the app's requests that
     /// wait in the lane. `waitingPart` is the divisor for all apps together. The rest of the prefetch remains for other

@@ -26,9 +26,9 @@ package struct BrokerDeath {
         }
     }
 
-    /// Returns the latest death before the last death, except for ends of waits. Returns nil unless the last death was
-    /// in the queue of expired requests. Workers reject messages there, so that the broker moves the messages to the
-    /// dead letters.
+    /// Returns the latest death before the last death, except for ends of waits. Returns nil if there is no such death,
+    /// or if the last death was not in the queue of expired requests. Workers reject messages there, so that the broker
+    /// moves the messages to the dead letters.
     private static func deathBefore(_ last: FieldTable, _ others: ArraySlice<FieldTable>) -> FieldTable? {
         guard let exchange = last["exchange"]?.stringValue, exchange.hasSuffix(TopologyNames.brokerDeadLettersSuffix)
         else { return nil }

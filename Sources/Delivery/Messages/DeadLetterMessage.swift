@@ -2,7 +2,7 @@ import AMQP
 import Crypto
 import Text
 
-/// A dead letter: the body of the request, byte for byte, with headers that report the reason
+/// A dead letter, which contains the body of the request, byte for byte, and headers that report the reason
 /// (`schemas/dead-letter.schema.json`).
 enum DeadLetterMessage {
     static func make(

@@ -7,7 +7,7 @@ extension DeliveryRecord {
     private static let timestampSecondsMax: UInt64 = 9_999_999_999
 
     /// The time since the producer's timestamp, with a resolution of one second. nil without a timestamp, for a
-    /// republished request, and for a child of a request to users.
+    /// republished request, and for a published child of a request to users.
     var ageNanoseconds: Int? {
         guard attempts.rounds == 0, let published = publishedAtSeconds else { return nil }
         let seconds = receivedAtMilliseconds / 1000 - Int64(clamping: published)

@@ -1,6 +1,6 @@
 import AMQP
 
-/// The AMQP property `expiration` of a request: its time to live in milliseconds. The broker applies it only in the
+/// The AMQP property `expiration` of a request is its time to live in milliseconds. The broker applies it only in the
 /// request queue. A worker applies it to the whole life of the request.
 extension DeliveryRecord {
     /// The longest time to live that sets a deadline.
@@ -29,7 +29,8 @@ extension DeliveryRecord {
     /// The deadline in UNIX seconds, the unit of APNs. Rounded up, so that a request that arrived in time is pushed.
     var deadlineSeconds: Int64? { deadlineMilliseconds.map { $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0) } }
 
-    /// Appends the deadline for the next delivery of the request, which is republished without `expiration`.
+    /// Appends the deadline for the next delivery of the request, which is republished without the producer's
+    /// `expiration`.
     func copyDeadline(to headers: inout FieldTable) {
         guard let deadlineMilliseconds else { return }
         headers.append(MessageHeaderName.expiresAt, .integer(deadlineMilliseconds))

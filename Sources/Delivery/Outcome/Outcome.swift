@@ -9,7 +9,7 @@ public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case expired
     /// A request that violates the contract and was not pushed.
     case invalid
-    /// A push that may have been sent: APNs did not answer, or a worker stopped or lost the broker connection.
+    /// A push that may have been sent. APNs did not answer, or a worker stopped or lost the broker connection.
     case unknown
 
     /// The index in `allCases`.

@@ -2,7 +2,8 @@ import APNS
 import APNSProtocol
 
 extension PushAnswer {
-    /// The code for routing keys: a known reason, otherwise the status. The code never contains text from a peer.
+    /// The code for routing keys. It is the reason if the reason is known, and `status-<status>` otherwise. The code
+    /// never contains text from a peer.
     var code: String {
         switch reason {
         case nil, .unknown: "status-\(status)"

@@ -19,7 +19,8 @@ indirect enum Verdict: Sendable, Hashable {
     /// A requeue, which returns the request to its queue immediately. No attempt is counted.
     case requeue
 
-    /// The verdict on nearly every push, created once: APNs accepted the push with a bare 200.
+    /// The verdict on a push that APNs accepted with a bare 200. Created once, since nearly every push has this
+    /// verdict.
     static let accepted = conclude(
         FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200), tokenState: .valid))
 

@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// The lane's two connections to the broker: one to consume and one to publish.
+/// The lane's two connections to the broker. One connection consumes, and the other publishes.
 ///
 /// Loop-bound.
 final class BrokerSession {
@@ -68,7 +68,7 @@ final class BrokerSession {
 
     func requeue(_ record: DeliveryRecord) { consumers[record.source].requeue(record.delivery.tag) }
 
-    /// Rejects the delivery without requeue: the broker dead-letters the request.
+    /// Rejects the delivery without requeue. The broker dead-letters the request.
     func reject(_ record: DeliveryRecord) { consumers[record.source].reject(record.delivery.tag, requeue: false) }
 
     var unsettledCount: Int { consumers.reduce(0) { $0 + $1.unsettledCount } }

@@ -36,7 +36,7 @@ extension DeliveryPipeline {
 
     private func deduplicate(_ audience: PendingAudience, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
         switch duplicates.begin(audience.key, candidate, record, .audience(audience)) {
-        // The memory never records a request to users as accepted, so that each delivery of the request is expanded.
+        // The memory never records a request to users as accepted, so that each duplicate of the request is expanded.
         case .first, .accepted: expander?.expand(audience, record)
         // `firstEnded` resumes the record.
         case .inFlight: break

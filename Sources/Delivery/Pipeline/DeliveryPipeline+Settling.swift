@@ -110,7 +110,7 @@ extension DeliveryPipeline {
         end(record)
     }
 
-    /// Counts the delivery as rejected, and rejects it without requeue: the broker dead-letters the request.
+    /// Counts the delivery as rejected, and rejects it without requeue. The broker dead-letters the request.
     func reject(_ record: DeliveryRecord) {
         metrics.counters.rejected.add()
         session.reject(record)

@@ -6,7 +6,7 @@ import Telemetry
 /// The path of the deliveries of a lane: read, deduplicate, permit, push, settle.
 ///
 /// A stage is a method that calls the next stage, or passes the record to a component that resumes it later. No task
-/// waits for APNs or the broker: the record receives their answers and calls the pipeline (decision 32).
+/// waits for APNs or the broker. The record receives their answers and calls the pipeline (decision 32).
 ///
 /// Loop-bound.
 final class DeliveryPipeline {

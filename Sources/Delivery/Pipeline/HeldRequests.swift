@@ -2,9 +2,9 @@ import EventLoop
 
 /// The held requests of a lane that wait until its pace permits their move to a wait queue.
 ///
-/// The prefetch limits their number: each queue adds at most prefetch × lanes / 10,000 seconds of waiting.
+/// The prefetch limits their number. Each queue adds at most prefetch × lanes / 10,000 seconds of waiting.
 struct HeldRequests {
-    /// A held request; without a push, a request to users.
+    /// A held request. A request to users has no push.
     typealias Held = (push: PendingPush?, reason: HoldReason, record: DeliveryRecord)
 
     private var waiting = FIFO<Held>()

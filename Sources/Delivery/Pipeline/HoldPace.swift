@@ -3,7 +3,7 @@ import EventLoop
 /// The rate limit for moves of held requests to wait queues. It limits the load on the broker while many requests are
 /// held.
 ///
-/// Pure: its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
+/// Pure. Its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
 struct HoldPace: Sendable {
     /// The maximum number of held requests that a worker moves per second, divided among its lanes.
     static let perSecondMax = 10_000

@@ -81,7 +81,7 @@ final class PermitScheduler {
         logChanges(for: pipeline)
     }
 
-    /// Ends a record whose channel was lost during the wait: the broker redelivers the request, perhaps to another
+    /// Ends a record whose channel was lost during the wait. The broker redelivers the request, perhaps to another
     /// worker.
     private func abandon(_ permit: AppLimit.Permit, _ push: PendingPush, _ record: DeliveryRecord) {
         var push = push

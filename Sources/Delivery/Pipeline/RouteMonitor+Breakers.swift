@@ -4,7 +4,8 @@ import EventLoop
 import Telemetry
 
 extension RouteMonitor {
-    /// The seconds of failed attempts to connect after which a breaker opens.
+    /// The seconds of failed attempts to connect after which a breaker opens. After a certificate error, a breaker
+    /// opens immediately.
     private static let unreachableSecondsMax = 3
 
     func updateBreakers(_ pool: Int, _ event: PoolEvent) {

@@ -16,7 +16,7 @@ final class CommandStore {
     private var availability = StoreAvailability()
     private var queue = CommandQueue<WaitingCommand>()
     private var outage = Outage()
-    /// The fault of a missing data key in the last maintenance round; nil if the round had no such fault.
+    /// The fault of a missing data key in a maintenance round. Nil if the last completed round had no such fault.
     private var omission: StoreFault?
     private let collectTimer: DeadlineTimer
     private let retryTimer: DeadlineTimer

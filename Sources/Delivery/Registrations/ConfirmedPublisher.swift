@@ -32,7 +32,7 @@ final class ConfirmedPublisher {
 
     /// Publishes a message.
     ///
-    /// - Parameter completed: Called once: with true after the confirm, or with false if no broker can accept the
+    /// - Parameter completed: Called once, with true after the confirm, or with false if no broker can accept the
     ///   message. Not called after `end`.
     func publish(_ message: OutgoingMessage, _ completed: @escaping (_ isPublished: Bool) -> Void) {
         send(RepeatedPublish(message, by: self, completed))

@@ -24,7 +24,7 @@ final class EventRelay {
     /// The groups whose deletion failed.
     private var undeleted: [Group] = []
     private var groupCount = 0
-    /// The ids of the events that are not yet deleted.
+    /// The ids of the relayed events that are not yet deleted.
     private var inProgress: Set<UUIDValue> = []
 
     init(

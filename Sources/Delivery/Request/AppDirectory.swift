@@ -66,7 +66,8 @@ public struct AppDirectory: Sendable {
 
         public static let all = PushType.allCases.map { Kind.device($0) } + [.broadcast]
 
-        /// Returns the topic of an app: the value of `apns-topic` for a device, the bundle ID for a broadcast.
+        /// Returns the topic of an app. It is the value of `apns-topic` for a device, and the bundle ID for a
+        /// broadcast.
         public func topic(bundleID: some Sequence<UInt8>) -> [UInt8] {
             switch self {
             case .device(let type): type.topic(bundleID: bundleID)

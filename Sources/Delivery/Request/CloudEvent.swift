@@ -56,10 +56,11 @@ public final class CloudEvent: Sendable {
         return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")
     }
 
-    /// Returns the request in a body: the `data` of a supported event, otherwise the whole body.
+    /// Returns the request in a body. It is the `data` of a supported event, or the whole body if there is no such
+    /// data.
     public static func request(in root: JSONValue) -> JSONValue { CloudEvent(root)?.data(in: root) ?? root }
 
-    /// Returns the data of the event; nil if the event has no data or is of another version.
+    /// Returns the data of the event; nil if the event has no data or an unsupported version.
     func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
     /// Returns the violation, with an explanation if a mistake is recognized. The recognized mistakes are events of an

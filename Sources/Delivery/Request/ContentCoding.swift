@@ -1,9 +1,9 @@
 /// The detection of a compression in `content-encoding`.
 ///
-/// Producers also write other values: kombu writes `binary`, and other clients write a character set. A JSON parser can
-/// ignore such values.
+/// Producers also write other values. For example, kombu writes `binary`, and other clients write a character set. A
+/// JSON parser can ignore such values.
 package enum ContentCoding {
-    /// The names of compressions: names that IANA registers for HTTP, and other names in use.
+    /// The names of compressions that IANA registers for HTTP, and other names in use.
     private static let compressions = [
         "gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "brotli", "dcb", "dcz", "zstd", "x-zstd", "zlib",
         "bzip2", "x-bzip2", "bz2", "lz4", "lzma", "xz", "snappy", "x-snappy-framed", "pack200-gzip", "exi",

@@ -251,7 +251,8 @@ extension DeliveryRecord {
 }
 
 extension JSONNodeView {
-    /// Returns the text of a string: a slice of the body, unless the string has escapes.
+    /// Returns the text of a string. The text is a slice of the body unless the string has escapes. Returns an empty
+    /// slice for any other value.
     fileprivate func text(in bytes: [UInt8]) -> ArraySlice<UInt8> {
         guard let text else { return [] }
         let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)

@@ -8,7 +8,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
     public enum Class: String, Sendable, Hashable, CaseIterable {
         /// A property of the AMQP message, such as an unsupported encoding or a missing id.
         case property
-        /// A body that is not JSON.
+        /// A body that the JSON parser rejects.
         case json
         /// A body that violates the contract's schema, or a payload that violates the schema of its app.
         case schema
@@ -69,7 +69,7 @@ extension RequestViolation {
             "The message has no id: set \"id\" (a UUID) or the AMQP message-id, the same at every publish.")
     }
 
-    /// Creates the violation of a body that is not JSON.
+    /// Creates the violation of a body that the JSON parser rejects.
     ///
     /// - Parameter duplicate: The JSON pointer to a duplicate key of an object; nil for any other error.
     init(_ error: JSONError, duplicate: String? = nil) {

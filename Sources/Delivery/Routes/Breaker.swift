@@ -2,7 +2,7 @@ import EventLoop
 
 /// A circuit breaker, which holds pushes that are known to fail and closes after a successful probe.
 ///
-/// Pure: its methods have the time and the events as parameters. An open breaker is probed by connecting, which needs
+/// Pure. Its methods have the time and the events as parameters. An open breaker is probed by connecting, which needs
 /// no push, or by one push when a probe is due.
 struct Breaker: Sendable, Hashable {
     static let firstProbeSeconds: Int64 = 5

@@ -1,7 +1,7 @@
 /// The part of a route that a breaker or an operator's pause concerns.
 enum BreakerScope: Sendable, Hashable {
     case endpoint(Int)
-    /// A pool: a key or a certificate at one endpoint.
+    /// A pool, which uses one key or certificate at one endpoint.
     case credential(pool: Int)
     case topic(Route)
 

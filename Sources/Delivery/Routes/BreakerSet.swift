@@ -6,7 +6,7 @@ import EventLoop
 /// The breakers of a lane. Each endpoint, each pool, and each topic that APNs refused has a breaker. A pool is a
 /// credential at an endpoint. An open breaker does not affect pushes of other routes.
 ///
-/// Pure: its methods have the time and the events as parameters.
+/// Pure. Its methods have the time and the events as parameters.
 struct BreakerSet {
     enum Change: Sendable, Hashable {
         case opened(BreakerScope, HoldReason)

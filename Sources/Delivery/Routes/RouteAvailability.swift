@@ -3,7 +3,7 @@ import EventLoop
 /// The availability of the endpoints. Unreachable endpoints stop a lane from consuming requests only while no endpoint
 /// accepts connections. The lane would hold every request then, so no request starves.
 ///
-/// Pure: its methods have events of the connection pools and the time as parameters.
+/// Pure. Its methods have events of the connection pools and the time as parameters.
 struct RouteAvailability: Sendable {
     /// The grace period of a missing endpoint, in which the lane keeps consuming.
     static let graceSeconds: Int64 = 1
@@ -47,8 +47,9 @@ struct RouteAvailability: Sendable {
         acceptedPools = Array(repeating: nil, count: endpointCount)
     }
 
-    /// Returns the pools that test an endpoint: the last accepted pool, then random pools. One pool does not suffice,
-    /// since the file of its credential may be missing or its proxy down.
+    /// Returns at most `testingPoolsMax` pools that test an endpoint. The last accepted pool comes first, and the
+    /// others follow from a random position. One pool does not suffice, since the file of its credential may be missing
+    /// or its proxy down.
     func testingPools(of endpoint: Int, among pools: [Int], random: UInt64) -> some Collection<Int> {
         let first = Int(random % UInt64(max(1, pools.count)))
         let accepted = pools.filter { $0 == acceptedPools[endpoint] }

@@ -38,8 +38,8 @@ final class DeliveryTrace {
         failure = finalOutcome.deadLetter.map { "\($0.deadClass).\($0.code)" }
     }
 
-    /// Returns the spans of the delivery and of the steps that it reached. Names follow OpenTelemetry's messaging
-    /// conventions.
+    /// Returns the spans of the delivery and of the steps that it reached. Attribute names that begin with `messaging.`
+    /// follow OpenTelemetry's conventions.
     func spans(of record: DeliveryRecord, app: String?, _ now: Now) -> [Span] {
         let end = now.unixNanoseconds
         var whole = Span(
