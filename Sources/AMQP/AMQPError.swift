@@ -9,12 +9,12 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The loss of an open connection, or an operation without an open connection.
         case connectionLost = "connection-lost"
         /// A timeout of a connection attempt, an answer or a publish, or a full publish queue. Also a broker that sends
-        /// no byte for two heartbeat timeouts, or that leaves output unread.
+        /// no byte for two heartbeat timeouts, leaves output unread, or refuses every publish.
         case timedOut = "timed-out"
         /// A refused login, or a missing permission of the user (403).
         case accessRefused = "access-refused"
-        /// An exchange or queue that does not exist (404), or a virtual host that does not exist or does not admit the
-        /// user (530).
+        /// An exchange or queue that does not exist, or a queue whose node is down (404). Also a virtual host that does
+        /// not exist or does not admit the user (530).
         case notFound = "not-found"
         /// A queue that another connection uses exclusively, or an exclusive declaration of a queue that is not
         /// exclusive (405).

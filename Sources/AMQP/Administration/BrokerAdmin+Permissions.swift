@@ -29,7 +29,7 @@ extension BrokerAdmin {
     /// Returns whether this user may consume from a queue. Nothing is consumed, because the call requests an invalid
     /// priority. The broker refuses the priority after the permission check.
     ///
-    /// Throws `notFound` if the queue does not exist.
+    /// Throws `notFound` if the user has the permission and the queue does not exist.
     public func mayConsume(fromQueue queue: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await call(

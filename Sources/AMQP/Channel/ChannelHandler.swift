@@ -1,7 +1,7 @@
 public import EventLoop
 
-/// The base class of the objects that use a channel: `Consumer`, `Publisher` and `BrokerAdmin`. Each event costs one
-/// virtual call.
+/// The base class of the objects that use a channel, such as `Consumer`, `Publisher` and `BrokerAdmin`. Each event
+/// costs one virtual call.
 ///
 /// The channel retains its handler from `AMQPChannel.start` until the channel has reported the status `closed`.
 public class ChannelHandler {

@@ -212,7 +212,7 @@ public final class BrokerConnection {
         if channels.indices.contains(index), channels[index] === channel { channels[index] = nil }
     }
 
-    /// Returns the attached channel with this number.
+    /// Returns the attached channel with this number; nil if there is none.
     func channel(_ number: UInt16) -> AMQPChannel? {
         let index = Int(number) - 1
         return index >= 0 && index < channels.count ? channels[index] : nil

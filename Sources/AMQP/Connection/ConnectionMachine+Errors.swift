@@ -5,8 +5,8 @@ extension ConnectionMachine {
     private static let standardPorts: [UInt16] = [5672, 5671]
 
     /// Returns the error with a message that names the endpoint and the phase in which the stream ended. Returns the
-    /// error unchanged if no stream was connecting or open. A connection that never opened is reported as failed, not
-    /// as lost.
+    /// error unchanged unless the connection was connecting, logging in or open. A connection that never opened is
+    /// reported as failed, not as lost.
     func inContext(_ reason: AMQPError) -> AMQPError {
         switch state {
         case .idle, .closing, .waiting, .closed:

@@ -37,8 +37,8 @@ package struct AckWindow {
     /// The largest prefetch for which slots are reserved. A larger prefetch causes more individual acknowledgments.
     private static let expectedMax = 1 << 20
 
-    /// The threshold for individual acknowledgments: the number of settled deliveries that wait behind an open
-    /// delivery.
+    /// The number of settled deliveries that may wait behind an open delivery. From this number on, they are
+    /// acknowledged individually.
     package let doneBehindMax: Int
     /// The longest wait of a settled delivery behind an open delivery.
     package let delayMax: Duration

@@ -3,13 +3,13 @@ public import EventLoop
 /// A consumer of one queue on its own channel. The consumer consumes again after the loss of the connection, the
 /// channel or the queue.
 ///
-/// If the queue does not exist, the consumer retries until the queue exists. Each delivery must be settled:
-/// acknowledged, rejected or requeued. Acknowledgments are collected and sent at the end of an event-loop iteration, as
-/// `AckWindow` decides.
+/// If the queue does not exist, the consumer retries until the queue exists. Each delivery must be acknowledged,
+/// rejected or requeued. Acknowledgments are collected and sent at the end of an event-loop iteration, as `AckWindow`
+/// decides.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
-    /// The size of the unsettled deliveries in bytes: bodies, exchanges, routing keys and properties. Unsettled
+    /// The size of the bodies, exchanges, routing keys and properties of the unsettled deliveries, in bytes. Unsettled
     /// deliveries of lost channels count, too.
     public internal(set) var bodyBytesInFlight = 0
     /// The number of settlements without effect. The delivery was settled before, or its channel is lost and the

@@ -1,4 +1,4 @@
-/// One message of a stream. The reader acknowledges the message; the message stays in the stream.
+/// One message of a stream. The reader acknowledges the message, which stays in the stream.
 public struct StreamMessage: Sendable {
     /// The header that the broker adds to each delivery from a stream.
     static let offsetHeader = "x-stream-offset"

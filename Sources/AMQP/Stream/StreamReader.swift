@@ -87,7 +87,7 @@ public final class StreamReader: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // Break a reference cycle: the handler usually retains the owner of this reader.
+        // The handler usually retains the owner of this reader, which would be a reference cycle.
         if status == .closed { handler = nil }
     }
 

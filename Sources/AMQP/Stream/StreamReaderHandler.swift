@@ -17,7 +17,7 @@ open class StreamReaderHandler: SessionHandler {
     /// Handles a message, which counts as acknowledged when this function returns.
     open func received(_ message: consuming StreamMessage) {}
 
-    /// Handles the end of the consumer: the loss of the connection or channel, the deletion of the stream, or the close
-    /// of the reader. The reader calls this method once for each call of `attached`.
+    /// Handles the end of the consumer. The cause is the loss of the connection or channel, the loss of the stream or
+    /// its replica, or the close of the reader. The reader calls this method once for each call of `attached`.
     open func detached(_ reason: AMQPError) {}
 }

@@ -1,7 +1,7 @@
 /// A method that a client sends, with the arguments that vary. `FrameWriter.write` adds fixed values for the other
 /// arguments.
 ///
-/// Acknowledgments and publishes use separate functions: `FrameWriter.acknowledge` and `FrameWriter.publish`.
+/// Acknowledgments and publishes use `FrameWriter.acknowledge` and `FrameWriter.publish`.
 enum ClientMethod: Equatable {
     case connectionStartOK(clientProperties: FieldTable, mechanism: Handshake.Mechanism, response: [UInt8])
     case connectionTuneOK(Handshake.Tuning)

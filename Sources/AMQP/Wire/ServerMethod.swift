@@ -67,7 +67,7 @@ enum ServerMethod {
         var multiple: Bool
     }
 
-    /// `connection.start`: the broker's protocol version, properties and login mechanisms.
+    /// The arguments of `connection.start` that are read.
     struct ConnectionStart {
         var versionMajor: UInt8
         var versionMinor: UInt8

@@ -21,8 +21,8 @@ extension SecretMixer {
     }
 
     /// Returns a hash of the headers and of the properties that follow them, from `delivery-mode` to `cluster-id`.
-    /// Excludes the `x-` headers of brokers. Two publishes of the same body rarely share the hash, since times, traces
-    /// and correlation ids differ.
+    /// Excludes headers whose names begin with `x-`. Two publishes of the same body rarely share the hash, since times,
+    /// traces and correlation ids differ.
     func fingerprint(of properties: MessageProperties) -> UInt32 {
         UInt32(truncatingIfNeeded: properties.publishersSum { hash($0) })
     }
