@@ -6,7 +6,7 @@ package import EventLoop
 import TLS
 import Text
 
-/// Settings for connections to the broker: addresses, login, TLS, and the names of exchanges and queues.
+/// Settings for connections to the broker, with addresses, login, TLS, and the names of exchanges and queues.
 package struct BrokerConnector: Sendable {
     /// Timeout for a command's connection to the broker.
     package static let connectDeadlineSeconds = 15

@@ -55,7 +55,7 @@ package struct ConnectionPools {
 extension WorkerConfiguration.APNs {
     /// Returns the credential with this name, and its client certificate. For a key, the certificate is nil.
     ///
-    /// - Throws: if no credential of this name is configured, or a configured key or certificate is invalid.
+    /// - Throws: if no credential of this name is configured, or a configured key ID or team ID is invalid.
     package func credential(_ name: Credential.Name) throws(CryptoError) -> (Credential, TLSIdentity?) {
         for (credential, _, identity) in try credentials() where credential.name == name {
             return (credential, identity)

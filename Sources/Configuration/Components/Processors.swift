@@ -8,9 +8,9 @@ enum Processors {
         return min(allowed, quota ?? allowed)
     }
 
-    /// Returns the number of whole processors, at least 1, in `cpu.max` of a control group; nil without a limit
-    /// (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files). Returns 1 for `150000 100000`, one
-    /// and a half processors.
+    /// Returns the number of whole processors, at least 1, in `cpu.max` of a control group; nil without a valid limit
+    /// (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files). Returns 1 for `150000 100000`, one and
+    /// a half processors.
     static func quotient(_ text: [UInt8]) -> Int? {
         let words = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\n" }
         guard words.count == 2, let quota = Int(words[0]), let period = Int(words[1]), quota > 0, period > 0 else {

@@ -125,7 +125,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reads the proxy. Without `apns.proxy`, the environment variables `HTTPS_PROXY` and `NO_PROXY` apply.
+    /// Reads the proxy. Without `apns.proxy`, the environment variables `HTTPS_PROXY` and `NO_PROXY` apply, or the same
+    /// names in lower case.
     private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> WorkerConfiguration.APNs.Proxy? {
         guard let value else {
             guard let (variable, text) = ["HTTPS_PROXY", "https_proxy"].lazy.compactMap(environment).first else {
@@ -174,8 +175,8 @@ extension ConfigurationReader {
         return server
     }
 
-    /// Reads an identifier that Apple assigned: ten letters and digits. Reports other texts, because APNs would respond
-    /// only with `InvalidProviderToken`.
+    /// Reads an identifier of ten letters and digits, which Apple assigned. Reports other texts, because APNs would
+    /// respond only with `InvalidProviderToken`.
     private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
         guard let text = text(value) else { return nil }
         let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }

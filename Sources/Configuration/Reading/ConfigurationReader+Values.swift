@@ -13,7 +13,7 @@ extension ConfigurationReader {
         return seconds
     }
 
-    /// Returns the text with its references resolved; nil after a reported mistake.
+    /// Returns the text with its references resolved; nil if the value is not a string, or after a reported mistake.
     mutating func text(_ value: JSONValue) -> String? {
         guard let written = value.string else { return nil }
         do {
@@ -24,7 +24,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns the content of the file that the value names; nil after a reported mistake.
+    /// Returns the content of the file that the value names; nil if the value is no path, or after a reported mistake.
     mutating func file(_ value: JSONValue) -> [UInt8]? {
         guard let written = value.string, !written.isEmpty else { return nil }
         do {

@@ -8,12 +8,12 @@ import JSON
 import TLS
 import Telemetry
 
-/// A reader that creates a `WorkerConfiguration` from the values of a file. Collects mistakes that the schema cannot
-/// express: unresolved references, missing files, invalid keys. Skips values of the wrong type, which the schema
-/// reports.
+/// A reader that creates a `WorkerConfiguration` from the values of a file. It collects mistakes that the schema cannot
+/// express, such as unresolved references, missing files and invalid keys. It skips values of the wrong type, which the
+/// schema reports.
 struct ConfigurationReader {
-    /// Maximum of `retry.age_max`, `retry.hold_max` and `topology.results.age_max`: thirty days, the maximum time that
-    /// APNs stores a notification.
+    /// Maximum of `retry.age_max`, `retry.hold_max` and `topology.results.age_max`. It is thirty days, the maximum time
+    /// that APNs stores a notification.
     private static let ageSecondsMax = 30 * 86_400
 
     let path: String

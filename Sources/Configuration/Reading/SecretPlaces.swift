@@ -1,6 +1,6 @@
 import JSON
 
-/// The places of a configuration's secrets: the text of the configuration, or files.
+/// The places of a configuration's secrets, which are in the text of the configuration or in files.
 package struct SecretPlaces {
     private static let secretKeys: Set<String> = ["password", "passphrase", "private_key"]
     private static let fileKeys: Set<String> = ["key_file", "keys_file", "password_file"]
@@ -8,7 +8,7 @@ package struct SecretPlaces {
 
     /// Whether the text itself contains a password, a passphrase or a key.
     package private(set) var isInText = false
-    /// Paths of secret files: absolute, or relative to the folder of the configuration file.
+    /// Paths of secret files, absolute or relative to the folder of the configuration file.
     package private(set) var files: Set<String> = []
 
     init() {}

@@ -6,7 +6,7 @@ package struct AppPattern: Sendable, Equatable {
         self.text = text
     }
 
-    /// Specificity of the pattern: the number of literal bytes; the largest integer for a pattern without `*`.
+    /// Specificity of the pattern. It is the number of literal bytes, or the largest integer for a pattern without `*`.
     var exactness: Int { text.contains("*") ? text.utf8.count(where: { $0 != UInt8(ascii: "*") }) : .max }
 
     /// Returns whether the pattern matches the bundle ID. The number of steps is at most proportional to the product of

@@ -35,7 +35,7 @@ package struct PayloadSchemaFiles: Sendable {
         files.elementsEqual(other.files) { $0.pattern == $1.pattern && $0.path == $1.path }
     }
 
-    /// Returns the schema of each app: the schema with the most specific matching pattern.
+    /// Returns the payload schemas of the apps. The schema with the most specific matching pattern applies to an app.
     package func schemas(ofApps bundleIDs: [String]) -> PayloadSchemas {
         PayloadSchemas(files.map(\.schema), ofApps: bundleIDs.map { index(ofApp: $0) })
     }

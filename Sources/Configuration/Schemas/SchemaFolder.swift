@@ -3,9 +3,9 @@ package import JSON
 package import JSONSchema
 import Text
 
-/// A compiler of a schema file and the schemas that it refers to: named resources, and files in its folder and
-/// subfolders. A reference names a file by the path relative to the referring file. For files in the folder itself, a
-/// reference may also be the `$id`.
+/// A compiler of a schema file and the schemas that it refers to. These are named resources, and files in its folder
+/// and subfolders. A reference names a file by the path relative to the referring file. For files in the folder itself,
+/// a reference may also be the `$id`.
 package struct SchemaFolder {
     /// Maximum number of files whose `$id` is read in a folder.
     static let filesMax = 1000
@@ -162,7 +162,7 @@ package struct SchemaFolder {
     }
 }
 
-/// A file that has a URI, or a folder whose files have URIs with a prefix: `--resource URI=FILE|FOLDER`.
+/// A file that has a URI, or a folder whose files have URIs with a prefix (`--resource URI=FILE|FOLDER`).
 package struct NamedResource: Equatable, Sendable {
     package var uri: String
     package var path: String

@@ -1,8 +1,8 @@
 package import Delivery
 package import JSONSchema
 
-/// The rules that a configuration adds to the contract: apps and their environments, payload schemas, maximum message
-/// size.
+/// The rules that a configuration adds to the contract. They concern apps and their environments, payload schemas,
+/// requests to users, and the maximum message size.
 package struct RequestRules: Sendable {
     package let messageBytesMax: Int
     /// Whether requests to users are valid, because device registrations are configured.

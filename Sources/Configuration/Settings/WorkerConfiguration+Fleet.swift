@@ -1,5 +1,5 @@
 extension WorkerConfiguration {
-    /// The settings of fleet control: the pauses and commands of operators, and the reports of workers.
+    /// The settings of fleet control, which comprises the pauses and commands of operators, and the reports of workers.
     package struct Fleet: Sendable, Equatable {
         static let reportIntervalSecondsMax = 25
 

@@ -9,9 +9,9 @@ import HTTPProxy
 package import TLS
 package import Telemetry
 
-/// A worker's configuration: the values of the file with references resolved, files read and defaults applied.
-/// `schemas/config.schema.json` describes each value. The components derive their own configuration types from this
-/// type.
+/// A worker's configuration. It contains the values of the file with references resolved, files read and defaults
+/// applied. `schemas/config.schema.json` describes each value. The components derive their own configuration types from
+/// this type.
 package struct WorkerConfiguration: Sendable {
     package var broker: Broker
     package var apns: APNs
@@ -191,7 +191,7 @@ package struct WorkerConfiguration: Sendable {
         package var credentials: [APNSEnvironment: AppCredentials.Chosen]
         /// The environment of requests that do not name their environment.
         package var environment: APNSEnvironment
-        /// The app's own limits; `Limits.eachApp` has the defaults.
+        /// The app's own limits. `Limits.eachApp` has the defaults.
         package var limits = PushLimits()
 
         package init(
@@ -244,7 +244,7 @@ package struct WorkerConfiguration: Sendable {
 
     /// The settings of commands for broadcast channels.
     package struct Channels: Sendable, Equatable {
-        /// Prefix of the queues that may receive replies; nil to permit only direct replies.
+        /// Prefix of the names of queues that may receive replies; nil to permit only direct replies.
         package var replyPrefix: String?
     }
 

@@ -14,7 +14,7 @@ struct ImportCheckpoint: Equatable, Sendable {
     var bytes = 0
     /// The hash of the first `bytes` bytes of the imported file.
     var hash = ImportPlace().hash
-    /// The size of the file of rejects. Rejects beyond this size are of later lines.
+    /// The size of the file of rejects. Rejects beyond this size belong to later lines.
     var rejectBytes = 0
     var counts = ImportCounts()
 

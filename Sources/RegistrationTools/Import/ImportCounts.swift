@@ -3,9 +3,9 @@ package import Registrations
 
 /// The counts of an import.
 package struct ImportCounts: Equatable, Sendable {
-    /// The number of registrations that were applied to the store, by outcome. Empty in a dry run.
+    /// The number of registrations and ends that were applied to the store, by outcome. Empty in a dry run.
     package private(set) var outcomes: [RegistrationReply: Int] = [:]
-    /// The number of valid registrations in a dry run.
+    /// The number of valid registrations and ends in a dry run.
     package private(set) var validCount = 0
     /// The number of rejected lines.
     package private(set) var rejectedCount = 0
