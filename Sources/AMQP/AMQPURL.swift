@@ -8,7 +8,7 @@ public import EventLoop
 public struct AMQPURL: Sendable {
     public var usesTLS: Bool
     public var endpoints: [Endpoint]
-    /// The user and password; both are `guest` if the URL has no `@`.
+    /// The user and password. Both are `guest` if the URL has no `@`.
     public var credentials: AMQPCredentials
     /// Whether the URL contains a user.
     public private(set) var namesUser = false

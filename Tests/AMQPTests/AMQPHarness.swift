@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// A test harness on virtual time: clients of each kind, and a scripted broker.
+/// A test harness on virtual time, with clients of each kind and a scripted broker.
 actor AMQPHarness {
     nonisolated let loop: VirtualLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

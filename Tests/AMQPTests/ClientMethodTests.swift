@@ -127,7 +127,7 @@ import Testing
         (.confirmSelect, 85, 10, [0]),
     ]
 
-    /// Returns the encoded arguments of a bind or an unbind: a ticket, which RabbitMQ ignores, and `names`.
+    /// Returns the encoded arguments of a bind or an unbind. They are a ticket, which RabbitMQ ignores, and `names`.
     private static func binding(_ names: String...) -> [[UInt8]] {
         [[0, 0]] + names.map { [UInt8($0.utf8.count)] + Array($0.utf8) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// Tests of the functions that pools provide to lanes: order, fresh connections, probing, and events.
+/// Tests of the functions that pools provide to lanes, such as order, fresh connections, probing, and events.
 @Suite struct PoolLaneTests {
     @Test func theLowestPriorityNumberIsSentFirst() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }

@@ -36,8 +36,7 @@ import Testing
         #expect(harness.isAccepted(0))
     }
 
-    // Rows 124, 131 and 133 of the conformance table: required headers are sent even if the request does not set
-    // them.
+    // Rows 124, 131 and 133 of the conformance table. Required headers are sent even if the request does not set them.
     @Test(arguments: [
         (Priority?.none, Int64?.none, "10", "0"), (.considerate, 2_000_000_000, "5", "2000000000"),
         (.immediate, 0, "10", "0"),
@@ -125,8 +124,8 @@ import Testing
         #expect(harness.answer(4) == PushAnswer(status: 410, connection: 1))
     }
 
-    // Row 20 of the conformance table: an answer belongs to its stream, regardless of its `apns-id` and the case of
-    // the ID.
+    // Row 20 of the conformance table. An answer belongs to its stream, regardless of its `apns-id` and the case of the
+    // ID.
     @Test func anAnswerBelongsToItsStream() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in

@@ -27,7 +27,7 @@ import Testing
         #expect(neverIndexed() == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
 
-    // Row 11 of the conformance table: the headers take at most half of the SETTINGS_MAX_HEADER_LIST_SIZE of APNs,
+    // Row 11 of the conformance table. The headers take at most half of the SETTINGS_MAX_HEADER_LIST_SIZE of APNs,
     // which nghttp2 ignores.
     @Test func theLongestHeadersFitTheLimitOfAPNs() throws {
         let now = Now(monotonic: MonotonicTime(nanoseconds: 1), unixNanoseconds: 1_767_225_600_000_000_000)

@@ -133,7 +133,7 @@ import Testing
         close()
     }
 
-    /// Rows 144 to 147 of the conformance table: the client reports a refused create request and does not repeat it.
+    /// Rows 144 to 147 of the conformance table. The client reports a refused create request and does not repeat it.
     @Test(arguments: [Reason.badRequestParams, .badRequestPayload, .missingChannelQueueSize, .invalidPushType])
     func aRefusedCreateIsReportedAndNotRepeated(reason: Reason) throws {
         let seen = Seen()

@@ -71,7 +71,7 @@ import Testing
         #expect(duplicate["outcome"]?.string == "accepted" && duplicate["token_state"] == nil)
     }
 
-    /// Rows 126 to 129 of the conformance table: refusals of a single request.
+    /// Rows 126 to 129 of the conformance table, which are refusals of a single request.
     @Test(arguments: [
         (String(repeating: "abcd", count: 17), Int64?.none, "BadChannelId"),
         ("dW5rbm93bi11bmtub3du", nil, "ChannelNotRegistered"), (elsewhere, nil, "ChannelNotRegistered"),
@@ -88,7 +88,7 @@ import Testing
         #expect(fixture.harness.isReady)
     }
 
-    /// Row 137 of the conformance table: the lane refuses the payload without a request to APNs.
+    /// Row 137 of the conformance table. The lane refuses the payload without a request to APNs.
     @Test func aTooLargePayloadIsNotSent() throws {
         let fixture = try Self.fixture()
         let bytes = 5120 - 74
@@ -100,7 +100,7 @@ import Testing
         #expect(fixture.pushes.first?.payloadByteCount == 5120)
     }
 
-    /// Rows 136 and 156 of the conformance table: broadcasts are held, and pushes to devices continue.
+    /// Rows 136 and 156 of the conformance table. Broadcasts are held, and pushes to devices continue.
     @Test func anAppWithoutBroadcastsDelaysNoOtherPushes() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(Self.message(0, Self.newest))
@@ -115,7 +115,7 @@ import Testing
         #expect(try Self.results(fixture).allSatisfy { $0.root["outcome"]?.string == "accepted" })
     }
 
-    /// Row 135 of the conformance table: APNs refuses broadcasts to an app of another team.
+    /// Row 135 of the conformance table. APNs refuses broadcasts to an app of another team.
     @Test func anAppOfAnotherTeamDelaysOnlyItself() throws {
         let fixture = try LaneAPNSHarness(apps: 2)
         fixture.harness.onLoop {

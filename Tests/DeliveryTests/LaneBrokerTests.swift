@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    // One connection publishes, the other consumes.
+    // One connection publishes, and the other consumes.
     @Test(arguments: [0, 1]) func aSingleLostConnectionAndItsReturnAreLogged(_ number: Int) {
         harness.onLoop {
             harness.loop.network.onConnect = { $0.cut(after: 10, .toServer) }

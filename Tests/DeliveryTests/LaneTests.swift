@@ -94,7 +94,7 @@ import Testing
         #expect(fixture.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
-    /// Row 50 of the conformance table: a result repeats the device token exactly as the producer wrote it.
+    /// Row 50 of the conformance table. A result repeats the device token exactly as the producer wrote it.
     @Test func aDeviceTokenIsSentAndReportedUnchanged() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))

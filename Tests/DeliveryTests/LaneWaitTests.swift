@@ -21,7 +21,7 @@ import Testing
         #expect(fixture.pushes.map(\.status) == [429, 200])
     }
 
-    /// Row 100 of the conformance table: APNs throttles one device.
+    /// Row 100 of the conformance table. APNs throttles one device.
     @Test func aDeviceThatGetsTooManyDelaysNoOther() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {

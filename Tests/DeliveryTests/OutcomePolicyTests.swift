@@ -93,7 +93,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// Row 97 of the conformance table: without a time, no evidence shows that the device has registered since.
+    /// Row 97 of the conformance table. Without a time, no evidence shows that the device has registered since.
     @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsTrusted(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
             let concluded = finalOutcome(verdict(410, reason, registeredAt: registeredAt))

@@ -81,7 +81,7 @@ import Testing
         #expect(begin(key(), channel, waitID: 1) == .first)
     }
 
-    // Decision 14: a redrive is a round, identified by its dead letter.
+    // A redrive is a round, identified by its dead letter (decision 14).
     @Test func aRepeatedRedriveIsSettledAndAnotherRedriveIsANewAttempt() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)

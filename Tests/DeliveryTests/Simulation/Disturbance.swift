@@ -43,7 +43,7 @@ struct Disturbance {
     let begins: MonotonicTime
     var ends: MonotonicTime
 
-    /// Whether requests may have waited in a wait queue for the end of the disturbance.
+    /// Whether workers may have held requests because of the disturbance.
     var holds: Bool {
         switch kind {
         case .connectionCut, .workerKilled, .workerDrained, .brokerClosesConnections, .brokerClosesChannels,

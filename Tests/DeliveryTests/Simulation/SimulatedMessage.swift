@@ -15,9 +15,9 @@ struct SimulatedMessage {
         case perishable
         /// A request for a device that is throttled at times.
         case throttled
-        /// A request for an unregistered token: 410.
+        /// A request for an unregistered token (410).
         case unregistered
-        /// A request for a token that never existed: 400.
+        /// A request for a token that never existed (400).
         case badToken
         /// A request for a token that is registered only after a refusal. An operator then redrives the dead letter.
         case redriven

@@ -23,7 +23,8 @@ struct SimulatedSettings {
     static let limitedSecondsApart = 10
     private static let limitsSeed: UInt64 = 0x6c69_6d69_7473_0001
 
-    /// Returns whether a seed has registrations. Only every fifth seed has, to keep the cost of a run low.
+    /// Returns whether a seed has registrations. Only every fifth seed has registrations, to keep the cost of a run
+    /// low.
     static func hasRegistrations(_ seed: UInt64) -> Bool { seed.isMultiple(of: 5) }
 
     init(seed: UInt64, random: inout SeededRandom) {

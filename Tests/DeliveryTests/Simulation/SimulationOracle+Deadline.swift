@@ -5,11 +5,13 @@ import TestKit
 @testable import Delivery
 
 extension SimulationOracle {
-    /// The time by which a request must have its result: soon after the last disturbance that could delay it.
+    /// The time by which a request must have its result. It is soon after the last disturbance that could delay the
+    /// result.
     struct Deadline {
         /// The limit for a request that is not held. It covers redeliveries and repeated publishes.
         private static let usual = Duration.seconds(120)
-        /// The limit after a hold of fewer than ten rounds: twice its longest wait, plus the longest wait for a probe.
+        /// The limit after a hold of fewer than ten rounds. It is twice the longest wait of the hold, plus the longest
+        /// wait for a probe.
         private static let afterHolding = Duration.seconds(360)
         /// The limit after a hold of ten or more rounds. Ten rounds last at least `long`.
         private static let afterLongHolding = Duration.seconds(1560)
@@ -17,7 +19,7 @@ extension SimulationOracle {
         /// The maximum time from `holdSecondsMax` until a held request returns from its wait queue. A worker gives up a
         /// held request only when it returns.
         private static let lastHoldSeconds = 150
-        /// The maximum time of one attempt: the wait for a connection plus the wait for the answer.
+        /// The maximum time of one attempt. It is the sum of the wait for a connection and the wait for the answer.
         private static let attempt = Duration.seconds(70)
         /// The delay of a wait queue's slowest sibling, in percent of the nominal delay.
         private static let siblingPercent = 124
