@@ -9,11 +9,11 @@ extension BrokerAdmin {
     }
 
     /// Locks a name for this connection by the declaration of an empty exclusive queue. Returns false if another
-    /// connection holds the lock.
+    /// connection holds the lock, or if a queue of this name is not exclusive.
     ///
     /// The lock ends with the connection or with `deleteQueue`. If the holder vanishes, the broker frees the lock
-    /// within three heartbeat timeouts. A holder whose connection is no longer `ready` has lost its lock, also after a
-    /// reconnection. All users of one connection share its locks.
+    /// within three heartbeat timeouts. A reconnection does not restore the lock. All users of one connection share its
+    /// locks.
     public func acquireLock(_ name: String, arguments: FieldTable = FieldTable()) async throws(AMQPError) -> Bool {
         do {
             try await declareExclusiveQueue(name, arguments: arguments)

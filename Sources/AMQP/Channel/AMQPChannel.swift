@@ -66,8 +66,7 @@ public final class AMQPChannel {
         if status != .closed { await closeWaiters.wait() }
     }
 
-    /// The failure that keeps the channel from opening; nil if neither the channel nor its connection waits after a
-    /// failure.
+    /// The failure of the channel or its connection, while one of them waits for its next attempt; otherwise nil.
     var failure: AMQPError? {
         if case .waiting(let error, _) = status { error } else { connection.failure }
     }

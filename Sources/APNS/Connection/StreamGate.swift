@@ -77,9 +77,9 @@ public struct StreamGate: Sendable {
     private static let leadMax = 64
     private static let leadShare = 8
 
-    /// The load of the connection. It is light up to a quarter of the streams, and heavy above three quarters. With few
-    /// streams, heavy means that the last stream is in use. The load of two light connections is never heavy on one
-    /// connection, which prevents oscillation. In every phase except `open`, the load is light.
+    /// The load of the connection. It is light up to about a quarter of the streams, and heavy above about three
+    /// quarters. With few streams, heavy means that the last stream is in use. The load of two light connections is
+    /// never heavy on one connection, which prevents oscillation. In every phase except `open`, the load is light.
     public var use: Use {
         guard phase == .open else { return .light }
         let quarter = max(1, limit / 4)

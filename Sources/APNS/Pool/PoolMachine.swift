@@ -91,8 +91,8 @@ struct PoolMachine: Sendable {
         return choice.index
     }
 
-    /// Records a sent push. Returns whether to check for another connection. Pushes go to the connection with the
-    /// fewest open requests. A heavy load on that connection thus means a heavy load on all connections.
+    /// Records a sent push. Returns whether to check for another connection. Pushes usually go to the connection with
+    /// the fewest open requests. A heavy load on that connection thus usually means a heavy load on all connections.
     @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
         latest = (slot, now)
         members[slot]?.streamBegan(now)

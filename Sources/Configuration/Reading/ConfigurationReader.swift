@@ -367,7 +367,8 @@ struct ConfigurationReader {
         return results
     }
 
-    /// Returns the path of the file that the value names; nil if a variable in the path does not resolve.
+    /// Returns the path of the file that the value names; nil if the value is not a string, or a variable in the path
+    /// does not resolve.
     func filePath(_ value: JSONValue) -> String? {
         value.string.flatMap { try? resolver.replacingVariables($0) }
             .map { FileReader.path($0, relativeTo: path) }

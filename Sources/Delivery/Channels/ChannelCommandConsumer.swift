@@ -6,8 +6,8 @@ import Crypto
 import EventLoop
 public import Telemetry
 
-/// A consumer of commands for broadcast channels. It executes one command at a time, and replies to each command before
-/// it acknowledges the command.
+/// A consumer of commands for broadcast channels. It executes one command at a time. It acknowledges a command after it
+/// has published the reply, or if no broker can accept the reply.
 ///
 /// Like a lane, the consumer uses one connection to consume and another to publish. The log and the status report
 /// outages of the connections, which do not affect pushes.

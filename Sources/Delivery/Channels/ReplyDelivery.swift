@@ -2,9 +2,9 @@ import AMQP
 
 /// The publishes of one reply: destination, repeats and delays. Pure.
 ///
-/// The worker publishes the reply to the requester first. If the requester cannot be reached, the worker publishes the
-/// reply to the result exchange. There, the worker repeats the publish until the broker confirms the reply, no broker
-/// would accept the reply, or the worker stops.
+/// The worker publishes the reply to the requester first. Without an address, or if the requester cannot be reached,
+/// the worker publishes the reply to the result exchange. There, the worker repeats the publish until the broker
+/// confirms the reply, no broker would accept the reply, or the worker stops.
 struct ReplyDelivery {
     enum Step: Hashable {
         case done

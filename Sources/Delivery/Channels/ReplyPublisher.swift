@@ -41,8 +41,8 @@ final class ReplyPublisher {
     /// - Parameter failureChanged: Called when `failure` becomes nil or is no longer nil.
     func observeFailure(_ failureChanged: @escaping () -> Void) { self.failureChanged = failureChanged }
 
-    /// Publishes a reply, and repeats the publish until the broker confirms the reply, no broker can accept it, or
-    /// `isLate` returns true.
+    /// Publishes a reply, and repeats the publish until it succeeds, no broker can accept the reply, or `isLate`
+    /// returns true.
     ///
     /// - Parameter isLate: A function that returns whether to give up the reply.
     /// - Returns: false if the reply was given up because of `isLate`; otherwise true.

@@ -4,8 +4,8 @@ enum LaneLifecycle: Equatable {
     case running
     /// A pause by an operator. To: running, finishing, stopping.
     case paused
-    /// The end of consumption by a lane that another lane replaces. The lane settles its deliveries before its drain.
-    /// To: stopping.
+    /// The end of consumption by a lane that another lane replaces. The lane continues to process its deliveries until
+    /// its drain. To: stopping.
     case finishing
     /// The first phase of a drain. The consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.

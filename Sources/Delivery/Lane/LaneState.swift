@@ -6,7 +6,7 @@ public struct LaneState: Sendable, Hashable {
     public var isDraining = false
     /// Whether an operator has paused the lane.
     public var isPaused = false
-    /// The reason why publishes of outcomes failed repeatedly; nil while outcomes can be published.
+    /// The reason why publishes of outcomes failed repeatedly; nil without repeated failures.
     public var publishingFailure: String?
     /// Whether no endpoint of APNs accepts a connection.
     public var isUnreachable = false

@@ -11,7 +11,7 @@ package struct BrokerDeath {
     package var queue: String?
     package var unixMilliseconds: Int64?
 
-    /// Reads the headers of a message; nil if the broker never dead-lettered the message.
+    /// Reads the headers of a message; nil if the headers contain no dead-lettering.
     package init?(_ headers: FieldTable) {
         guard case .array(let entries)? = headers["x-death"] else { return nil }
         let deaths = entries.compactMap { if case .table(let death) = $0 { death } else { nil } }

@@ -14,7 +14,7 @@ struct WaitingCommand {
 }
 
 /// The intake of registration commands. It reads commands and passes each valid command to the store. It then publishes
-/// the events and the reply, and settles the delivery. It publishes an invalid command as a dead letter.
+/// the events and the reply, and settles the delivery. An invalid command becomes a dead letter.
 ///
 /// Loop-bound.
 final class CommandIntake {
@@ -243,7 +243,7 @@ extension CommandIntake {
 
 /// Closing.
 extension CommandIntake {
-    /// Begins to stop. `finish` requeues unfinished commands at the earliest deadline of all calls.
+    /// Begins to stop. `finish` requeues unfinished commands at the earliest deadline of all calls before it.
     func stop(by deadline: MonotonicTime) {
         switch lifecycle {
         case .running: lifecycle = .stopping(deadline: deadline)
@@ -260,6 +260,7 @@ extension CommandIntake {
     }
 
     /// Waits until no work is in progress, or until the deadline of `stop`. Then requeues the unfinished deliveries.
+    /// Does nothing unless the intake is stopping.
     func finish() async {
         guard case .stopping(let deadline) = lifecycle else { return }
         let now = loop.now.monotonic

@@ -15,7 +15,7 @@ struct StoreAvailability {
         case available
         /// A writer that is not ready. To: available, ended.
         case disconnected(StoreFault)
-        /// A ready writer whose work failed. To: trying, disconnected, ended.
+        /// A ready writer whose work failed. To: trying, available, disconnected, ended.
         case failing(StoreFault, retryAt: MonotonicTime, delay: Int64)
         /// A test whether the fault lasts, by the next work. To: available, failing, disconnected, ended.
         case trying(StoreFault, delay: Int64)
