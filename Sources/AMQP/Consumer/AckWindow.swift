@@ -4,9 +4,8 @@ package import EventLoop
 ///
 /// The broker numbers the deliveries of a channel from 1 without gaps. A delivery is open until it is settled. A
 /// contiguous run of settled deliveries that starts with the oldest delivery usually becomes one `multiple`
-/// acknowledgment.
-/// While the oldest delivery stays open, the acknowledgments of later deliveries wait. These deliveries are
-/// acknowledged individually once `doneBehindMax` of them wait, or one has waited for `delayMax`. An acknowledgment
+/// acknowledgment. While the oldest delivery stays open, the acknowledgments of later deliveries wait. These deliveries
+/// are acknowledged individually once `doneBehindMax` of them wait, or one has waited for `delayMax`. An acknowledgment
 /// names only a delivery that is unacknowledged at the broker. Any other tag would close the channel (406, unknown
 /// delivery tag).
 ///
