@@ -1,5 +1,6 @@
 import Actions
 import CommandKit
+import Configuration
 import Console
 import Crypto
 import Delivery
