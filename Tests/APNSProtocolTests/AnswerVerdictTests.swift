@@ -1,7 +1,7 @@
 import APNSProtocol
 import Testing
 
-/// The rows of both of Apple's tables: the status, the reason as on the wire, and the expected action.
+/// The status, the reason as on the wire, and the expected action for each row of both of Apple's tables.
 private let documented: [(Int, String, AnswerVerdict.Action)] = [
     // Device pushes
     (400, "BadCollapseId", .deadLetter), (400, "BadDeviceToken", .suspect), (400, "BadExpirationDate", .deadLetter),

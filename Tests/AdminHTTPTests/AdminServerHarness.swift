@@ -71,7 +71,7 @@ extension AdminConfiguration {
 }
 
 extension AdminResponse {
-    /// Returns a description of the request: method, segments, query, content type and body.
+    /// Returns the request's method, segments, query, content type and body as text.
     static func echo(_ request: AdminRequest) -> AdminResponse {
         let query = request.query.map { "\($0.name)=\($0.value)" }
         let words = [

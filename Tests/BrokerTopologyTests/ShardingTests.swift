@@ -46,7 +46,7 @@ import Testing
         #expect(Self.topology(3).unlimitedQueues.contains("push.requests.2"))
     }
 
-    /// A model of a broker's routing: from the exchange of requests to queues, or through the hash ring to shards.
+    /// A model of a broker's routing from the exchange of requests to queues, or through the hash ring to shards.
     private struct Router {
         var bindings: [Topology.Binding] = []
 

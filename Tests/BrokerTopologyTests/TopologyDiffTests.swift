@@ -21,8 +21,8 @@ import Testing
         return snapshot
     }
 
-    /// Returns a matching snapshot with queues of earlier versions: a policy instead of the argument turns off the
-    /// delivery limit.
+    /// Returns a matching snapshot with queues of earlier versions. A policy, not an argument, turns off their delivery
+    /// limit.
     private func snapshotWithPolicy(of topology: Topology) -> BrokerSnapshot {
         let version = BrokerVersion(4, 0)
         var snapshot = snapshot(of: topology, version: version)
@@ -241,7 +241,8 @@ import Testing
         }
     }
 
-    // RabbitMQ applies one policy to a queue. Another policy without a limit leaves the broker's default of 20.
+    // RabbitMQ applies one policy to a queue, apart from operator policies. Another policy without a limit leaves the
+    // broker's default of 20.
     @Test func anotherPolicyWithoutALimitLeavesTheBrokersDefault() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.queues["push.dead"]?.policy = ["max-length": "5"]

@@ -73,7 +73,7 @@ import YAML
         return String(line.prefix(line.count - text.count) + text.dropFirst())
     }
 
-    /// Collects properties by path; `*` is any element or member.
+    /// Collects properties by path. In a path, `*` is any element or member.
     private static func collect(
         _ schema: JSONValue, of root: JSONValue, at path: String, into known: inout [String: JSONValue]
     ) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlProtocol
 
-/// The record of the fleet's pauses: its format, and the changes that operators apply.
+/// The format of the record of the fleet's pauses, and the changes that operators apply.
 @Suite struct PauseRecordTests {
     private static let now = FleetSamples.now
     private static let day: Int64 = 24 * 3_600_000

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    // A keychain exports a developer's identity together with the app's identity, in any order.
+    // A keychain may export a developer's identity together with the app's identity, in any order.
     @Test(
         arguments: SampleCertificates.pkcs12OfTwo + [
             bytes(

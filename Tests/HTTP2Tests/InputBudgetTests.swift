@@ -44,7 +44,7 @@ import Testing
         expect(isSpent: true, at: 86_400)
     }
 
-    // Each request models a push of the maximum size: one header block, two DATA frames and one window update.
+    // Each request models a push of the maximum size, with one header block, two DATA frames and one window update.
     @Test mutating func answeredRequestsCostNothing() {
         for _ in 0..<1000 {
             spend(frames: 4)

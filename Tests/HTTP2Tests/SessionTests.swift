@@ -437,7 +437,7 @@ import Testing
         #expect(peer.received.dropFirst(24).starts(with: [0, 0, 18, 4, 0, 0, 0, 0, 0] + settings))
     }
 
-    // nghttp2 ignores priorities, and a client does not need them (RFC 9113, section 5.3.2).
+    // RFC 9113 deprecates priorities (section 5.3.2).
     @Test func noPriorityIsSent() throws {
         let harness = BareHarness()
         let client = RecordingClient()

@@ -2,7 +2,7 @@ import JSON
 import JSONSchema
 import Testing
 
-/// Values and schemas that are made to exceed the limits.
+/// Values and schemas that are large, or that are made to exceed the limits.
 struct HostileInputTests {
     @Test func backtrackingPatternsGiveUp() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"pattern":"^(?=a)(a+)+$"}"#)))

@@ -77,8 +77,8 @@ extension JSONValue {
         ["title", "description"].filter { self[$0]?.string?.isEmpty ?? true }.map { "\(pointer) has no \($0)" }
     }
 
-    /// Returns the properties and definitions at all depths: those of rules (`then`, `else`, `allOf`, `anyOf` and
-    /// `oneOf`) if `inRules`, else all others.
+    /// Returns the properties and definitions at all depths that belong to rules (`then`, `else`, `allOf`, `anyOf` and
+    /// `oneOf`). Without `inRules`, returns all others.
     fileprivate func declarations(inRules: Bool) -> [Declaration] {
         var found: [Declaration] = []
         collect("", isRule: false) { declaration, isRule in if isRule == inRules { found.append(declaration) } }

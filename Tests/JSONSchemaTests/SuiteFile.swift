@@ -3,7 +3,7 @@ import TestKit
 
 @testable import JSONSchema
 
-/// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and verdicts.
+/// A file in the format of the official JSON Schema test suite. It contains schemas, each with values and verdicts.
 struct SuiteFile: CustomStringConvertible {
     /// The path below the suite's folder, without `.json`, such as `optional/bignum`.
     var name: String

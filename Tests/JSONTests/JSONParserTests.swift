@@ -43,7 +43,7 @@ struct JSONParserTests {
         #expect(error.position.offset == 4)
     }
 
-    /// The densest texts: as many values as the bytes allow.
+    /// The texts contain as many values as their bytes allow.
     @Test func denseTextsFitTheTape() throws {
         let parser = JSONParser(limits: JSONLimits(depthMax: 1000))
         for count in 1...200 {

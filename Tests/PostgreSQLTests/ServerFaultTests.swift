@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    /// An iteration that is longer than the limit of responses, before and after a statement is sent.
+    /// Blocks the loop for longer than the response limit, before and after a statement is sent.
     @Test func aLongIterationLosesNoConnection() async throws {
         let url = try #require(PostgresServerTrait.server).url
         try await withConnection([Self.ping], url: url, Self.withAnswerLimit) { connection in

@@ -60,7 +60,7 @@ func startConnection(
     return connection
 }
 
-/// Returns the error of the first round of attempts to connect.
+/// Returns the error of the first failed round of attempts to connect.
 func connectFailure(
     _ statements: [PreparedStatement] = [], url: String,
     _ configure: @Sendable @escaping (inout PostgresConfiguration) -> Void = { _ in }
@@ -74,7 +74,7 @@ extension PrivatePostgres {
 }
 
 extension PostgresConnection {
-    /// The error of the failed round, or of the lost connection. Nil unless the connection waits for the next round.
+    /// The error of the failed round, or of the lost connection; nil unless the connection waits for the next round.
     var failure: PostgresError? {
         if case .waiting(let error) = status { error } else { nil }
     }
@@ -83,7 +83,8 @@ extension PostgresConnection {
         if case .ready = status { true } else { false }
     }
 
-    /// Waits until a round of attempts fails, and returns its error.
+    /// Waits until a round of attempts fails or the connection is lost, and returns the error. Does not wait if the
+    /// connection already waits for the next round.
     func nextFailure() async throws -> PostgresError {
         try await loop.wait { failure != nil }
         return try #require(failure)

@@ -81,7 +81,7 @@ extension StoreCheck {
             try await comparison.expectEqualRows()
             #expect(comparison.model.rows.count == (isOver ? 1 : 2))
         }
-        // Only an import applies commands of this age.
+        // An import applies commands of this age. Workers reject them.
         try await comparison.apply([
             .register("ann", "0a", at: 5), .register("bob", "0c", at: 5), .register("cid", "0d", at: 5),
         ])

@@ -236,7 +236,7 @@ import Testing
                 address: address(token, app: app), user: user, registeredAt: time, isShared: isShared))
     }
 
-    /// Returns the registrations of the live rows by token and user, without the keys, which differ between stores.
+    /// Returns the registrations of the live rows by token and user, without the rows' keys.
     private static func live(_ store: SimulatedStore) -> [String: NewRegistration] {
         var rows: [String: NewRegistration] = [:]
         for row in store.rows.values {

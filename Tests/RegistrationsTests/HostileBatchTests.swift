@@ -80,7 +80,7 @@ import Testing
         for number in 1...count { try store.apply(Shape.oneDevice.command(number)) }
         let newest = store.reached
         #expect(newest.count == 1)
-        // A token that was never registered, with a time between the others.
+        // A token that was never registered, at the time of an earlier registration.
         for at in [1, Int64(count / 2), Int64(count)] {
             let reply = try store.apply(.register("eve", "0e", at: at, device: "phone")).reply
             #expect(reply == .superseded && store.reached == newest)
@@ -94,7 +94,7 @@ import Testing
         let before = store
         #expect(try store.apply(.register("eve", "0a", at: 1_000_000, shared: true)).reply == .superseded)
         #expect(store == before)
-        // Users of the token register again, and an unshared registration replaces them all.
+        // A user of the token registers again. Then an unshared registration replaces all users.
         #expect(try store.apply(.register("user 0", "0a", at: 500_000, device: "phone", shared: true)).reply == .stored)
         let outcome = try store.apply(.register("eve", "0a", at: 1_000_000))
         #expect(outcome.reply == .moved && outcome.events.count == RegistrationRules.rowsPerTokenMax)

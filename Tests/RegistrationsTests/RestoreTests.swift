@@ -3,7 +3,8 @@ import Registrations
 import TestKit
 import Testing
 
-/// Tests that ends from an export have the same effect before and after the registrations that they end.
+/// Tests that ends from an export have the same effect before and after the registrations that they end. One test
+/// shows the exception.
 @Suite struct RestoreTests {
     private static let setsMax = 2_000
 

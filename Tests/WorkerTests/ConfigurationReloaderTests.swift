@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The reload of a configuration: when it happens, and which files are read.
+/// Tests when a configuration is reloaded, and which files are read.
 @Suite final class ConfigurationReloaderTests {
     private let folder: TemporaryDirectory
     private let log: CapturedLog

@@ -8,7 +8,7 @@ import Testing
 @testable import Delivery
 @testable import Worker
 
-/// The lanes of one generation: their handles, and the events that follow from their reports.
+/// The handles of a generation's lanes, and the events that follow from the lanes' reports.
 @Suite struct LaneGroupTests {
     private final class Handler: RolloutHandler, @unchecked Sendable {
         override func handle(_ event: WorkerRollout.Event) { Issue.record("unexpected event: \(event)") }

@@ -63,7 +63,7 @@ import Testing
         #expect(first(keys[0]) == nil)
     }
 
-    /// After a rollback of the configuration, a key keeps its token: APNs accepts no second token of a key within 20
+    /// After a rollback of the configuration, a key keeps its token. APNs accepts no second token of a key within 20
     /// minutes.
     @Test mutating func aRestoredKeyContinuesWithItsToken() throws {
         let before = first(keys[1])

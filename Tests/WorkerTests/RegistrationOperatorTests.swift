@@ -140,7 +140,7 @@ import Testing
         let worker = try await harness.worker()
         let device = "register --app com.example.app --user ann --device-token 0a01"
         #expect(try await harness.run(device).status == .exited(0))
-        // The configuration of the command differs from the one of the worker only in the active key.
+        // The command's key file also contains data key 2, which is active.
         let directory = harness.stage.directory
         let keys = try directory.write("next.json", directory.read("keys.json"))
         try #require(chmod(keys, 0o640) == 0)

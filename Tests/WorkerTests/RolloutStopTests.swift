@@ -15,7 +15,7 @@ import Testing
         .signalled(.terminate, undrained: undrained, drainDeadlineSeconds: 30)
     }
 
-    /// Sends SIGTERM, and expects a drain: 30 s for deliveries, then 5 s to close the connections.
+    /// Sends SIGTERM, and expects a drain. Deliveries have 30 s, and the close of the connections has 5 s more.
     private mutating func stop(at seconds: Int64, undrained: Int = 2) {
         transcript.expect(
             Self.terminated(undrained), at: seconds, .notifyStopping, .drain(deadlineSeconds: 30),

@@ -4,7 +4,7 @@ import Testing
 @testable import ControlProtocol
 @testable import Worker
 
-/// Transcripts of changes: the actions that follow each event. Versions are letters, and generations count from 0.
+/// Transcripts of the actions that follow each event. Versions are letters, and generations count from 0.
 @Suite struct RolloutTests {
     private typealias Machine = Rollout<String>
 

@@ -7,9 +7,9 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The systemd units of the packages: their validity and their sandbox.
+/// The validity and the sandbox of the packages' systemd units.
 @Suite struct ServiceUnitTests {
-    /// The maximum exposure level that `systemd-analyze security` may report, in tenths: 0 is minimal, 100 maximal.
+    /// The maximum exposure level that `systemd-analyze security` may report, in tenths, from 0 to 100.
     private static let exposureMax = 15
     private static let services = [
         "apns-simulator.service", "martlet-console.service", "martlet-credentials.service", "martlet.service",

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The page about a worker's behavior in each case: its completeness, and the tests that it names.
+/// The completeness of the page about a worker's behavior in each case, and the tests that the page names.
 @Suite struct WorkerConformancePageTests {
     private let page: ConformancePage
 

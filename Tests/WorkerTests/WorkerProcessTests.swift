@@ -87,7 +87,7 @@ import Testing
         try await stage.end()
     }
 
-    /// The permissions that a worker needs: to read and write names with its prefix, and none to configure.
+    /// The worker may read and write names with its prefix, and may configure nothing.
     @Test func aWorkerWithoutConfigurePermissionStarts() async throws {
         let stage = try await Stage(
             prefix: "limited", user: "limited", password: "hunter2", permissions: ["^$", "^limited\\.", "^limited\\."])

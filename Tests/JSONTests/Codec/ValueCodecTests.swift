@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Each kind of value: how it is read, how it is written, and which error other values cause.
+/// Tests how each kind of value is read and written, and which error other values cause.
 @Suite struct ValueCodecTests {
     private enum Color: String, CaseIterable, Sendable {
         case red

@@ -76,7 +76,7 @@ import Testing
         var applied = 0
         for step in 0..<1000 {
             let now = Self.now(Int64(step) * 100)
-            // The lock serializes the writers: each reads the newest record.
+            // Each writer reads the newest record, because the lock serializes the writers.
             let newest = log[log.count - 1]
             let change = Self.change(random.below(4), &random, now)
             if let next = try? newest.applying(change, at: now.unixMilliseconds) {

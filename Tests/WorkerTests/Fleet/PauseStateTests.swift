@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-/// Transcripts of the fleet's pauses in a worker: the actions that follow each event.
+/// Transcripts of the fleet's pauses in a worker, with the actions that follow each event.
 @Suite struct PauseStateTests {
     private var state = PauseState(startedAt: .at(0))
     private static let shop = PauseScope.topic("com.example.shop")
@@ -100,7 +100,7 @@ import Testing
             .recordRead(record), at: 10, .pause(Self.shop, Self.note), .pause(.key("K"), Self.note),
             .pause(.everything, Self.note), .mayConsume, .report, .setTimer(.at(20)))
         expect(.timerFired, at: 20, .resume(Self.shop), .report, .setTimer(.at(50)))
-        // The wall clock is set back: the ended pause stays ended.
+        // A pause that has ended stays ended when the wall clock is set back.
         expect(.timerFired, at: 50, skew: -40, .setTimer(.at(90)))
         #expect(state.inForce.map(\.scope) == [.key("K"), .everything])
         expect(.timerFired, at: 90, .resume(.key("K")), .report)

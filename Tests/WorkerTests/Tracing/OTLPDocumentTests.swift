@@ -5,8 +5,8 @@ import Testing
 
 @testable import Worker
 
-/// The protocol's JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in lower camel case,
-/// hexadecimal IDs, 64-bit numbers as text, enumerations as numbers.
+/// The protocol's JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). It has names in lower camel
+/// case, hexadecimal IDs, 64-bit numbers as text, and enumerations as numbers.
 @Suite struct OTLPDocumentTests {
     private static let document = OTLPDocument(serviceName: "push \"1\"", worker: "host.42", version: "1.2.3")
 

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    // The response is foreign input. Only a positive number of rejected spans counts as a loss.
+    // The body of a successful response is foreign input. Only a positive number of rejected spans counts as a loss.
     @Test(arguments: [
         "", "[]", "no JSON", #"{"partialSuccess":{}}"#, #"{"partialSuccess":{"rejectedSpans":"x"}}"#,
         #"{"partialSuccess":{"rejectedSpans":-1}}"#, #"{"partialSuccess":[1]}"#,
