@@ -70,7 +70,8 @@ import YAML
         #expect(Set(addresses).count == addresses.count)
     }
 
-    // A worker sets no AMQP timestamp. A dead letter has the content type of its request, which may be missing.
+    // Results and dead letters have no AMQP timestamp. A dead letter has the content type of its request, which may be
+    // missing.
     @Test func onlyPublishedPropertiesAreDescribed() throws {
         for operation in ["publishResult", "publishDeadLetter"] {
             let binding = document.root.at(pointer: "/operations/\(operation)/bindings/amqp")

@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    /// A text that is not a supported key. Its description is its name, to keep keys out of the test output.
+    /// A text that is not exactly one supported key. Its description is its name, to keep keys out of the test output.
     struct OtherKey: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let pem: String

@@ -299,7 +299,7 @@ private final class EntryThread {
         try await loop.wait { gate.hasVisitor }
     }
 
-    /// Submits an empty job, and returns the error if the job is refused; otherwise nil.
+    /// Submits an empty job, and returns the error of a refusal; nil if the job is accepted.
     func refusal(into outcomes: Outcomes) -> SQLiteError? {
         do throws(SQLiteError) {
             try submit(into: outcomes) { _ in }

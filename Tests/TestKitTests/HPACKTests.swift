@@ -39,7 +39,7 @@ import Testing
         #expect(HuffmanCode.decode([0x00]) == nil, "zeros are not valid padding")
     }
 
-    /// Section C.6: responses with Huffman code and a dynamic table of 256 bytes, which evicts entries.
+    /// The responses of section C.6 have Huffman code and a dynamic table of 256 bytes, which evicts entries.
     @Test func responsesWithEviction() throws {
         var reader = HPACKReader()
         _ = try reader.read(HPACKWriter.tableSizeUpdate(256))

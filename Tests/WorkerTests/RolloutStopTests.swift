@@ -15,7 +15,7 @@ import Testing
         .signalled(.terminate, undrained: undrained, drainDeadlineSeconds: 30)
     }
 
-    /// Sends SIGTERM, and expects a drain. Deliveries have 30 s, and the close of the connections has 5 s more.
+    /// Sends SIGTERM, and expects a drain. Deliveries have 30 s, and the process exits 5 s later at the latest.
     private mutating func stop(at seconds: Int64, undrained: Int = 2) {
         transcript.expect(
             Self.terminated(undrained), at: seconds, .notifyStopping, .drain(deadlineSeconds: 30),
@@ -41,7 +41,7 @@ import Testing
         transcript.expect(Self.terminated(0), at: 13)
     }
 
-    /// The consumers of registration and channel commands close on threads of their own, which may take longer.
+    /// The consumers of registration and channel commands may take longer to close than the lanes take to drain.
     @Test mutating func aSecondSignalEndsTheWorkerWhileOtherThreadsClose() {
         transcript.reachSteady()
         stop(at: 10)

@@ -39,7 +39,7 @@ import Testing
         return first
     }
 
-    /// Returns the lines that `martlet registrations export` writes.
+    /// Returns the registrations, without ends, as `martlet registrations export` writes them.
     private func export(_ client: StoreClient) async throws -> [[UInt8]] {
         try await client.rows().compactMap { $0.command?.body(id: nil) }
     }
