@@ -22,7 +22,7 @@ extension StoreCheck {
         try await comparison.maintain()
         try await comparison.expectEqualRows()
         #expect(comparison.unclaimed.map(\.identity.token) == ["0a"])
-        // A batch ends expired rows as well.
+        // A batch also ends the expired rows that it concerns.
         comparison.model.now += 10
         try await comparison.apply(.register("ann", "0d", at: 110))
         #expect(comparison.unclaimed.map(\.identity.token) == ["0a", "0b"])

@@ -139,7 +139,7 @@ import Testing
         try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 
-    /// Makes all services run the commands of this build. Returns the name of the unit, or of an instance of a template.
+    /// Makes all services run the commands of this build. Returns the name of the unit, or of a template's instance.
     private func instance(of unit: String) throws -> String {
         for name in try Files.names(in: folder) where name.hasSuffix(".service") {
             let lines = try Files.lines(of: "\(folder)/\(name)").map { line in
