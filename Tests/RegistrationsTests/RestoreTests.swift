@@ -3,8 +3,8 @@ import Registrations
 import TestKit
 import Testing
 
-/// Tests that ends from an export have the same effect before and after the registrations that they end. One test
-/// shows the exception.
+/// Tests that ends from an export have the same effect before and after the registrations that they end, apart from
+/// exceptions.
 @Suite struct RestoreTests {
     private static let setsMax = 2_000
 

@@ -101,7 +101,7 @@ import Testing
 
         try writeKeys(stage.directory, first)
         worker.send(signal: SIGHUP)
-        // Until then, the consumer of the former configuration has the key.
+        // Wait for the new consumer, because the consumer of the former configuration has the key.
         _ = try await worker.errors.line { $0.contains(#""event":"configuration.lanes_left""#) }
         while try await registrations(port: port)?["data_keys"]?.count != 1 {}
         try await register("cid", at: now + 2, prefix: prefix, stage)

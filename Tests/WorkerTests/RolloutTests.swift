@@ -47,7 +47,7 @@ import Testing
         transcript.expect(
             .readinessChanged(1, isReady: true, lane: 0), at: 12, .putInForce(ready), .finish(0), .monitorQueues(ready),
             .setTimer(.at(27)))
-        // The log must not report B while lanes of A still consume.
+        // While lanes of A still consume, the log does not report B, for 15 s at most.
         transcript.expect(.stoppedConsuming(0), at: 13, .announce, .setTimer(nil))
         transcript.expect(.ended(0), at: 600, .remove(0))
         #expect(transcript.rollout.state == .steady(current: ready))
@@ -78,7 +78,7 @@ import Testing
         transcript.expect(.stoppedConsuming(1), at: 42)
         transcript.expect(.ended(1), at: 43, .remove(1))
         transcript.expect(.timerFired, at: 50, .checkTopology(.init(2, "B")))
-        // The log contains at most one warning a minute.
+        // The log contains at most one warning a minute until a decision.
         transcript.expect(.topologyChecked(2, .temporary("the broker is away")), at: 51, .setTimer(.at(61)))
         transcript.expect(.timerFired, at: 61, .checkTopology(.init(3, "B")))
         transcript.expect(
