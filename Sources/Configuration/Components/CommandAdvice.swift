@@ -32,7 +32,7 @@ package struct CommandAdvice: Sendable, Equatable {
             ("martlet dead-letters redrive", ofBroker), ("martlet dead-letters import", ofBroker),
             ("martlet dead-letters edit", ofBroker),
             ("martlet unrouted replay", ofBroker), ("martlet waits bring-back", ofBroker),
-            ("martlet status --fleet", ofBroker), ("martlet resume --fleet", ofBroker),
+            ("martlet status --fleet", ofBroker),
             ("martlet registrations migrate", ofFile),
             ("martlet worker", ofFile), ("martlet doctor", ofFile),
             ("martlet config check", ofFile.replacing(" --config", with: "")),

@@ -63,7 +63,9 @@ struct ValidateCommand: ConfiguredCommand {
                 case .input(let error):
                     Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 case .output:
-                    Terminal.error.line("martlet: cannot write to standard output: \(String(cString: strerror(errno)))")
+                    // The first use of the terminal sets `errno`.
+                    let reason = String(cString: strerror(errno))
+                    Terminal.error.line("martlet: cannot write to standard output: \(reason)")
                     return code
                 }
             }
