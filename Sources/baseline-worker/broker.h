@@ -1,4 +1,5 @@
-/* A connection to the broker. librabbitmq only logs in. This code reads and writes the AMQP 0-9-1 frames itself. */
+/* A connection to the broker. librabbitmq only logs in and prepares the channel. This code reads and writes all later
+ * AMQP 0-9-1 frames itself. */
 #ifndef BROKER_H
 #define BROKER_H
 

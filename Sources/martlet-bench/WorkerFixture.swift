@@ -102,7 +102,8 @@ struct WorkerFixture {
 
     /// Publishes `count` requests.
     ///
-    /// - Parameter inShards: Whether to publish to the exchange of the shards. Ignored without shards.
+    /// - Parameter inShards: Whether to publish to the exchange of requests, which leads to the shards. Ignored without
+    ///   shards.
     func fill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
         let isDirect = shards.isEmpty || !inShards
         try await testClient.publish(count) { number in

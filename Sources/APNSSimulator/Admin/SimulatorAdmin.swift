@@ -16,7 +16,8 @@ public final class SimulatorAdmin {
     /// admin port.
     ///
     /// - Parameters:
-    ///   - hostNames: names that clients may use for this host besides `localhost` and the loopback addresses.
+    ///   - hostNames: names that clients may use for this host besides the listening address, `localhost`, `127.0.0.1`
+    ///     and `[::1]`.
     ///   - onDisplaced: called with the number of connections that the admin port closed to make room. Called
     ///     immediately for the first connection, then at most once a minute.
     /// - Throws: `TransportError` if the address is not available.

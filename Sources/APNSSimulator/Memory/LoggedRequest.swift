@@ -45,7 +45,8 @@ public struct LoggedRequest: Sendable {
     public var malformedField: String? { text { $0.malformedField } }
     /// The reason in the answer's body; nil for a body without a reason.
     public var reason: Reason? { withView { $0.reason.isEmpty ? nil : Reason($0.reason) } }
-    /// The exact cause of a refusal; nil unless its reason has several possible causes.
+    /// The exact cause of a refusal by a fault, or by the rules for a reason with several possible causes; otherwise
+    /// nil.
     public var detail: RefusalDetail? { entry.detail }
     /// ID of the fault that applied to the request; nil if none applied.
     public var faultID: String? { text { $0.faultID.isEmpty ? nil : $0.faultID } }

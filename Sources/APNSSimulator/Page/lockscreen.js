@@ -1,4 +1,4 @@
-// The lock screen: accepted pushes, newest first, in stacks by app and thread.
+// The lock screen shows accepted pushes, newest first, in stacks by app, push type and thread.
 
 import { arrivalClass } from "./arrival.js";
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";

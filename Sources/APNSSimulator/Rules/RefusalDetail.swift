@@ -1,5 +1,5 @@
-/// The exact cause of a refusal whose reason has several possible causes. The log and the web page show the detail,
-/// but answers do not contain it. The detail reveals no values of the request.
+/// The exact cause of a refusal by a fault, or of a refusal whose reason has several possible causes. The log and the
+/// web page show the detail, but answers do not contain it. The detail reveals no values of the request.
 public enum RefusalDetail: String, CaseIterable, Sendable {
     /// A fault that replaced the answer of the rules.
     case fault

@@ -143,7 +143,8 @@ public struct RuleOptions: Sendable {
     public var errorsWindowSeconds = 60
     public var errorsEnd = ConnectionClosing.goAway
     /// Number of short connections that an address may open and close within ``shortConnectionsWindowSeconds`` before
-    /// the simulator refuses the address; nil for no limit. A short connection has fewer than ten requests.
+    /// the simulator refuses the address; nil for no limit. A short connection lasts less than the window and has fewer
+    /// than ten requests.
     public var shortConnectionsMax: Int? = 3000
     public var shortConnectionsWindowSeconds = 10
     /// The time for which the simulator refuses an address with too many short connections.

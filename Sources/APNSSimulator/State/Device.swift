@@ -13,7 +13,7 @@ public struct Device: Sendable {
 
     /// Creates a device.
     ///
-    /// - Parameter token: hexadecimal digits of either case. The initializer does not validate the token; see
+    /// - Parameter token: hexadecimal digits of either case. The initializer does not validate the token. See
     ///   `DeviceToken.isWellFormed`.
     public init(
         token: String, bundleID: String, environment: APNSEnvironment? = nil, condition: DeviceCondition = .active

@@ -19,7 +19,7 @@ extension TopologyDeclarer {
     /// bound queue would reach two queues.
     ///
     /// - Parameter stale: the bindings that the caller then removes.
-    /// - Returns: false if an earlier step or a binding failed, so that the stale bindings must stay.
+    /// - Returns: false if stale bindings exist and must stay, because an earlier step or a binding failed.
     mutating func bindRequests(replacing stale: [Topology.Binding]) async throws(AMQPError) -> Bool {
         guard failures == 0 || stale.isEmpty else { return false }
         // Apply shardings before other bindings. The order of the steps of a sharding ensures that each request

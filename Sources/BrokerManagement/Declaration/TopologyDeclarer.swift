@@ -126,8 +126,8 @@ public struct TopologyDeclarer {
 
 /// Bindings.
 extension TopologyDeclarer {
-    /// Returns the bindings to remove. Without the management API, they may be missing at the broker. The steps of a
-    /// sharding remove its own bindings.
+    /// Returns the bindings to remove. Some may be missing at the broker. The steps of a sharding remove its own
+    /// bindings.
     private func staleBindings(_ former: [Topology.Binding]) -> [Topology.Binding] {
         let stale = snapshot?.staleBindings(of: topology) ?? topology.formerBindings
         let ofShardings = topology.shardings.flatMap(\.formerBindings)

@@ -34,7 +34,7 @@ public struct ManagementAccess: Sendable {
         }
     }
 
-    /// Returns the time of the broker's clock; nil if the broker's response has no date.
+    /// Returns the time of the broker's clock; nil if the broker's response has no valid date.
     public func unixSeconds() async -> Result<Int64?, ManagementClient.Failure> {
         await call { client throws(ManagementClient.Failure) in try client.overview().unixSeconds }
     }

@@ -37,7 +37,7 @@ public final class ManagementClient {
 
     struct Overview {
         let version: String
-        /// The time of the broker's clock, in seconds since 1970; nil if the answer has no date.
+        /// The time of the broker's clock, in seconds since 1970; nil if the answer has no valid date.
         let unixSeconds: Int64?
         /// The enabled exchange types; nil if the broker does not show them.
         let exchangeTypes: Set<String>?

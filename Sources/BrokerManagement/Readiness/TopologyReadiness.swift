@@ -27,7 +27,7 @@ public final class TopologyReadiness: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - admin: started and closed by this type.
-    ///   - place: the broker's hosts and ports, for messages.
+    ///   - place: the broker's hosts and ports, for log lines and `reason`.
     ///   - advice: the command that declares the topology.
     public init(_ topology: Topology, admin: BrokerAdmin, place: String, advice: String, log: Log) {
         required = RequiredTopology(topology)

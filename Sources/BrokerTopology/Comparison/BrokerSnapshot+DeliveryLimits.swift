@@ -2,8 +2,8 @@ import Text
 
 /// Delivery limits of the queues in a snapshot.
 extension BrokerSnapshot {
-    /// Returns the delivery limit of a queue. Returns nil if the queue is missing or the version is unknown. Also
-    /// returns nil if the limit depends on policies that the snapshot lacks.
+    /// Returns the delivery limit of a queue. Returns nil if the queue is missing or the version is unknown. May also
+    /// return nil if the snapshot lacks the effective policies.
     public func deliveryLimit(of queue: String) -> DeliveryLimit? {
         guard let version, let queue = queues[queue] else { return nil }
         let limit = DeliveryLimit(queue, version)

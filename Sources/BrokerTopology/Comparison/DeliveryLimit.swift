@@ -43,7 +43,7 @@ public enum DeliveryLimit: Equatable, Sendable {
         return queue.argumentLimit == value(queue, version) ? .argument : .policy
     }
 
-    /// The number of requeues before the broker removes a message; nil if unlimited.
+    /// The number of requeues that the broker permits for a message; nil if unlimited.
     public var count: Int? {
         switch self {
         case .none: nil

@@ -3,8 +3,8 @@
 /// `martlet topology apply` declares the topology at the broker.
 ///
 /// The arguments of an existing queue cannot be changed. The arguments therefore contain only structure, such as queue
-/// type, time to live and target of dead letters. The bounds of result queues are an exception, because AMQP cannot set
-/// policies (decision 15). For delivery limits, see ``queues(at:)`` and ``policies(of:)``.
+/// type, time to live and target of dead letters. The bounds of result queues and streams are exceptions, because AMQP
+/// cannot set policies (decision 15). For delivery limits, see ``queues(at:)`` and ``policies(of:)``.
 public struct Topology: Sendable, Equatable {
     public let names: TopologyNames
     public let waits: [WaitDelay]

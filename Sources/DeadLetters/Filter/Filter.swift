@@ -11,9 +11,9 @@
 /// value      = text | number | duration | "true" | "false" | "null"
 /// ```
 ///
-/// A missing value equals only `null`. An ordering comparison is false if a value is missing or the types of the values
-/// differ. A `body` or `header` field without a comparison is true if its value is `true`. Other fields need a
-/// comparison.
+/// A missing value equals only `null`. An ordering comparison is false unless both values are numbers, durations or
+/// strings, and have the same type. A `body` or `header` field without a comparison is true if its value is `true`.
+/// Other fields need a comparison.
 package indirect enum Filter: Equatable, Sendable {
     case any([Filter])
     case all([Filter])

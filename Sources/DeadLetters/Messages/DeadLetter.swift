@@ -20,8 +20,8 @@ package struct DeadLetter: Sendable {
     package var path: String?
     package var status: Int64?
     package var attempts: Int64?
-    /// The original request queue, or the queue from which the broker dead-lettered the message; nil if no trusted
-    /// source confirms the queue.
+    /// The original queue, or the queue from which the broker dead-lettered the message; nil if the queue is unknown or
+    /// no trusted source confirms it.
     package var queue: String?
     /// The complete device token, which output shortens.
     package var deviceToken: String?
@@ -73,7 +73,8 @@ package struct DeadLetter: Sendable {
         failedAt = root["finished_at"]?.int64
     }
 
-    /// Returns the time since the failure; nil if the time of the failure is unknown or in the future.
+    /// Returns the milliseconds since the failure; nil if the time of the failure is unknown or in the future, or if
+    /// the difference overflows.
     package func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: failedAt, at: nowUnixMilliseconds)
     }

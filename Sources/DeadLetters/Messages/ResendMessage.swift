@@ -6,7 +6,7 @@ package enum ResendMessage {
     package enum Refusal: Error, Equatable {
         /// An exchange other than the result exchange and the exchange for unrouted results.
         case foreignExchange(String)
-        /// A queue that is neither a request queue nor the quarantine queue of the topology.
+        /// A queue that is neither a request queue, a shard nor the quarantine queue of the topology.
         case unknownRequestQueue(String)
 
         package var text: String {
@@ -31,8 +31,8 @@ package enum ResendMessage {
         return result
     }
 
-    /// Returns the request for its request queue. The routing key of the message is the name of this queue. Keeps the
-    /// wait headers, so that a worker recognizes a duplicate.
+    /// Returns the request for the queue to which it returns after its wait. The routing key of the message is the name
+    /// of this queue. Keeps the wait headers, so that a worker recognizes a duplicate.
     package static func request(_ message: IncomingMessage, _ copy: RepublishableMessage, _ names: TopologyNames)
         throws(Refusal)
         -> OutgoingMessage

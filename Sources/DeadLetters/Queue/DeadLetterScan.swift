@@ -137,7 +137,7 @@ package final class DeadLetterScan {
 
     /// Checks that another queue exists. Call this function before `open`.
     ///
-    /// - Throws: `notFound` if the queue does not exist, or the error of the connection.
+    /// - Throws: `notFound` if the queue does not exist, or another error of the broker or the connection.
     package func verifyQueue(_ queue: String) async throws(AMQPError) {
         startControl()
         _ = try await admin.status(ofQueue: queue)
@@ -146,7 +146,7 @@ package final class DeadLetterScan {
     /// Reads the number of messages, and starts consuming unless the queue is empty. From then on, a signal ends the
     /// scan.
     ///
-    /// - Throws: `notFound` if the queue does not exist, or the error of the connection.
+    /// - Throws: `notFound` if the queue does not exist, or another error of the broker or the connection.
     package func open() async throws(AMQPError) {
         startControl()
         let status = try await admin.status(ofQueue: queue)
@@ -223,8 +223,8 @@ package final class DeadLetterScan {
         await publisher.publishWithoutRefusedUserID(message)
     }
 
-    /// Requeues the unacknowledged messages and closes the connections. Messages that are at most one failed delivery
-    /// below the limit are replaced with new messages instead.
+    /// Requeues the unacknowledged messages and closes the connections. Replaces messages that are at most one failed
+    /// delivery below the limit with new messages instead, unless they are oversized.
     ///
     /// - Returns: whether the broker has certainly removed all acknowledged messages.
     @discardableResult package func close() async -> Bool {

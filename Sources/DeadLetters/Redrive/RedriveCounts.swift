@@ -5,7 +5,7 @@ package struct RedriveCounts: Equatable, Sendable {
     package var seen = 0
     /// Messages that were published, confirmed and removed. In a dry run, messages that would be redriven.
     package var redriven = 0
-    /// Messages that stay in the queue, because a worker would refuse them again.
+    /// Messages that stay in the queue, because they are too large or a worker would refuse them again.
     package private(set) var invalid = 0
     /// The counts of `invalid` by class and code of the refusal.
     package private(set) var refusals: [String: Int] = [:]

@@ -9,7 +9,7 @@ import Text
 
 /// The formats of dead letters: text and JSON. Device tokens are shortened unless `reveals` is set.
 enum DeadLetterText {
-    /// Columns that a narrow window shortens or omits, in this order; `show` prints all fields.
+    /// Columns that a narrow window shortens or omits, in this order.
     private static let economies: [FittedTable.Economy] = [
         ("REASON", 24), ("APP", 12), ("REASON", 0), ("CLASS", 0), ("APP", 0), ("CODE", 16), ("AGE", 0), ("ID", 9),
     ]

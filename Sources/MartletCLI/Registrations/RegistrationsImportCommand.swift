@@ -83,7 +83,7 @@ struct RegistrationsImportCommand: RegistrationsCommand {
         return code == .success && work.counts.rejectedCount > 0 ? .failed : code
     }
 
-    /// Prints the failure, if any, and the command line that continues an incomplete import. Returns the exit code.
+    /// Prints the failure, if any, and a command line if it can continue the import. Returns the exit code.
     private func report(_ end: RegistrationImport.End, _ task: RegistrationsTask) -> ExitCode {
         let code: ExitCode
         switch end {

@@ -64,8 +64,8 @@ struct TopologyApplySession {
         }
     }
 
-    /// Writes the first record of pauses, unless the stream has one. Workers wait for a record before they consume.
-    /// Returns the number of failures.
+    /// Writes the first record of pauses, unless the stream has one. Workers wait for a limited time for a record
+    /// before they consume. Returns the number of failures.
     private func writeFirstPauses(on admin: BrokerAdmin) async throws(AMQPError) -> Int {
         let session = FleetSession(target.connector, on: admin.connection.loop, command: "martlet topology")
         let stream = target.inspector.topology.names.pausesStream

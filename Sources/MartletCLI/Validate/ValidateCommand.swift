@@ -13,8 +13,7 @@ struct ValidateCommand: ConfiguredCommand {
     static let errorsMax = 1000
     /// Maximum number of warnings printed per schema.
     static let warningsMax = 5
-    /// Limits of a schema and of documents with `--schema`. Without the option, documents are requests and have the
-    /// limits of requests.
+    /// Limits of documents with `--schema`. Without the option, documents are requests and have the limits of requests.
     static let limits = JSONLimits(bytesMax: 64 << 20, depthMax: 100_000)
 
     let options: Options

@@ -122,7 +122,8 @@ struct WatchedMessage: Equatable {
         deviceToken = request["device_token"]?.string.map { ShortToken($0) }
     }
 
-    /// Returns the milliseconds since `unixMilliseconds`; nil if that time is unknown or in the future.
+    /// Returns the milliseconds since `unixMilliseconds`; nil if that time is unknown or in the future, or if the
+    /// difference overflows.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: unixMilliseconds, at: nowUnixMilliseconds)
     }

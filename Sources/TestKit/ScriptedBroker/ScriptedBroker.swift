@@ -52,7 +52,7 @@ public struct ScriptedBrokerBehavior: Sendable {
 /// It implements durable queues, routing, prefetch, confirms, returns, time to live and dead-lettering like RabbitMQ
 /// 3.10 with quorum queues. With the same seed and input, it behaves the same in every process.
 ///
-/// Use a broker only on the thread of its loop. Exchanges and queues survive `crash`.
+/// Use a broker only on the thread of its loop. Exchanges and queues survive `crash`, except exclusive queues.
 public final class ScriptedBroker {
     public let loop: EventLoop
     /// The address of the listener. Contains the actual port after the start.
