@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Tests of each switch by its name, with the default and with another value.
+/// Tests of switches by their names, with the defaults and with other values.
 @Suite struct RuleOptionsTests {
     private let provider: Provider
     private var apns: Conversation

@@ -28,7 +28,7 @@ import Testing
     }
 
     private static let wholeFile = """
-        # All members of a state file.
+        # Most members of a state file.
         teams:
           - id: TEAM000001
             apps:

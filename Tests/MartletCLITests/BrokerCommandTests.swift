@@ -48,7 +48,7 @@ import Testing
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
     }
 
-    /// A queue keeps a message after more returns than RabbitMQ 4 allows by default. One queue is new; the other is
+    /// A queue keeps a message after more returns than RabbitMQ 4 allows by default. One queue is new. The other is
     /// from an earlier version of Martlet, and needs a policy on RabbitMQ 4.
     @Test func returnsNeverRemoveAMessageFromAQueue() async throws {
         let broker = try await PrivateBroker.shared

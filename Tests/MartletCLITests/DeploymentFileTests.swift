@@ -183,7 +183,7 @@ import YAML
         }
         // Only a worker reports the age of requests.
         #expect(try #require(spec["minReplicaCount"]?.int) >= 1)
-        // KEDA refuses a fallback together with a trigger that is not an average.
+        // Some versions of KEDA refuse a fallback together with a trigger that is not an average.
         #expect(spec["fallback"] == nil)
         let behavior = try #require(spec.at(pointer: "/advanced/horizontalPodAutoscalerConfig/behavior"))
         #expect(try #require(behavior["scaleDown"]?["stabilizationWindowSeconds"]?.int) >= 120)

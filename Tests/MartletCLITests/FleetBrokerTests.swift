@@ -79,7 +79,7 @@ import Testing
         #expect(check.exit.status == .exited(0), "\(check.output)")
     }
 
-    // `delete_queue --if-empty` does not protect a stream: RabbitMQ 3.10 counts no record as a ready message.
+    // `delete_queue --if-empty` does not protect a stream, because RabbitMQ 3.10 counts no record as a ready message.
     @Test func theRemedyReplacesAStreamWithRecords() async throws {
         let config = try configure("stale")
         try await BrokerClients.withAdmin(broker.url) {

@@ -28,7 +28,7 @@ import Testing
         #expect((error["line"]?.int ?? 0) > 1)
     }
 
-    /// If the output is a pipe, no part of a document is printed.
+    /// If the output is a pipe, no excerpt of a document is printed.
     @Test func eachErrorIsALineOfText() async throws {
         let valid = Products.file("schemas/examples/valid/alert.json")
         let wrong = try folder.write(
@@ -123,8 +123,7 @@ import Testing
         #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs in payload.") == true)
     }
 
-    /// With a worker's configuration, every request that the worker would refuse is invalid. The key files need not
-    /// exist.
+    /// With a worker's configuration, requests that break the worker's rules are invalid. The key files need not exist.
     @Test func aConfigurationAddsTheWorkersRules() async throws {
         try folder.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":9},"m":{"type":"integer"}}}"#)
         let config = try folder.write(

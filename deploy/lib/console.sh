@@ -1,7 +1,8 @@
-# Messages, progress and errors of the scripts in this folder. Source this file; do not run it.
+# Messages, progress and errors of the scripts in this folder. Source this file. Do not run it.
 # shellcheck shell=bash
 
-# Sets the color variables: escape sequences if the descriptor is a terminal, else empty (https://no-color.org).
+# Sets the color variables to escape sequences if the descriptor is a terminal with colors. Otherwise sets them to empty
+# strings (https://no-color.org).
 set_colors() { # FILE-DESCRIPTOR
   if [ -t "$1" ] && [ -z "${NO_COLOR-}" ] && [ "${TERM-dumb}" != dumb ]; then
     bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m' erase=$'\r\e[K'

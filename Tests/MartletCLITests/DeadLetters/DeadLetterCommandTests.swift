@@ -78,7 +78,7 @@ import Testing
             ])
     }
 
-    /// Scans lose no message of a queue that discards messages after 20 failed deliveries.
+    /// Scans lose no message of a queue that discards messages after more than 20 failed deliveries.
     @Test func aScanEndsBeforeItCouldLoseAMessage() async throws {
         let dead = try await DeadLetterQueue("worn")
         let letters = (0..<20).map { dead.letter($0) }
@@ -294,7 +294,8 @@ import Testing
         #expect(try await dead.count() == 0)
     }
 
-    /// A command of a queue's dead letters is checked as a command, also in `edit` and `import --redrive`.
+    /// A dead letter from the queue of registration commands is checked as a command, also by `edit` and `import
+    /// --redrive`.
     @Test func registrationCommandsReturnToTheirQueue() async throws {
         let dead = try await DeadLetterQueue("commands")
         let queue = "\(dead.prefix).registrations"

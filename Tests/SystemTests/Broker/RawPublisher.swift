@@ -40,7 +40,8 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
 
     /// Publishes messages and waits for the confirms.
     ///
-    /// - Throws: `ProcessError` with the broker's reason if the broker closes the connection or the channel.
+    /// - Throws: `ProcessError` with the reason if the broker closes the connection or the channel, or violates the
+    ///   protocol.
     static func publish(_ messages: [Message], to url: String) async throws {
         let endpoint = try AMQPURL(url).endpoints[0]
         let loop = try EpollLoop()

@@ -76,7 +76,7 @@ extension ChangingWorkerTests {
                     group.addTask {
                         let result = try await Self.martlet(
                             fixture, "pause", "--fleet", "--topic", "com.example.none\(number)", "--reason", "test",
-                            "--until", number == 1 ? "5s" : "1h")
+                            "--until", number == 1 ? "20s" : "1h")
                         #expect(result.status == .exited(0), "\(result.errors)")
                     }
                 }
