@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The rule that decides when a worker warns of unrouted results: when the number of these results grows, but at most
-/// once a minute.
+/// The rule that decides when a worker warns of unrouted results. The worker warns when the number of these results
+/// grows, but at most once a minute.
 struct UnroutedNotice {
     static let intervalSeconds = 60
 

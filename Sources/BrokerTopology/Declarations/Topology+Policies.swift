@@ -1,7 +1,7 @@
 /// The declarations that turn off RabbitMQ's delivery limits: an argument of new queues, and a policy for existing
 /// queues (decision 39).
 extension Topology {
-    /// A policy. RabbitMQ applies only one policy to a queue: the matching policy with the highest priority.
+    /// A user policy. RabbitMQ applies only one of these to a queue, the matching policy with the highest priority.
     public struct Policy: Sendable, Hashable {
         public let name: String
         /// A regular expression that matches names of queues.

@@ -108,8 +108,8 @@ final class WatchSession {
         override func failed() { session.finish(.unreachable) }
     }
 
-    /// Reports that the command is listening: prints a line, creates the file of `--ready-file`, and prints the header
-    /// of a table. Also starts the timeout.
+    /// Prints a line that the command is listening, creates the file of `--ready-file`, and, unless the output is JSON,
+    /// prints the header of the table. Also starts the timeout.
     private func announce() {
         Terminal.error.line("martlet: listening at \(connector.place)")
         if let path = options.readyFile, !FileWriter.create(path) {

@@ -1,6 +1,6 @@
 /// HPACK's Huffman code (RFC 7541, appendix B).
 ///
-/// The code is canonical: code values increase with length, and with the symbol among codes of equal length. The
+/// The code is canonical. Code values increase with length, and with the symbol among codes of equal length. The
 /// lengths therefore define the code.
 enum HuffmanCode {
     /// The code length of each byte in bits. The 257th entry is EOS, which never occurs in a text.

@@ -15,7 +15,8 @@ public final class ChildProcess: @unchecked Sendable {
         case nothing
         /// The stream of the starting process.
         case inherited
-        /// A pipe. `write(line:)` writes to standard input; `output` and `errors` read the other streams.
+        /// A pipe. `write(line:)` writes to standard input. The properties `output` and `errors` read the other
+        /// streams.
         case pipe
         /// A file, truncated before writing.
         case file(String)

@@ -7,7 +7,7 @@ struct ScriptedEnvelope: Sendable {
 
     private(set) var propertyList: [UInt8]
 
-    /// Sets headers: replaces existing headers with these names, and appends the others.
+    /// Sets headers. Replaces existing headers with these names, and appends the others.
     mutating func setHeaders(_ headers: [(name: String, value: FieldValue)]) {
         propertyList = propertyList.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)

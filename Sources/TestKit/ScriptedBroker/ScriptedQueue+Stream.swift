@@ -1,6 +1,6 @@
 import AMQP
 
-/// A queue of the type `stream`: messages stay in the queue, and each consumer has its own position.
+/// A queue of the type `stream`. Messages stay in the queue, and each consumer has its own position.
 extension ScriptedQueue {
     /// Returns the position of a new consumer; nil if the argument `x-stream-offset` is invalid. Like RabbitMQ, keeps
     /// an offset that the stream has not reached.

@@ -69,7 +69,7 @@ struct Results {
 }
 
 extension SystemFixture {
-    /// Waits until each sample has a result, except at most `lostMax` samples, and returns all results.
+    /// Waits until each sample has a result, except at most `lostMax` samples. Returns the results that have arrived.
     ///
     /// The test client must already collect from the result queues.
     ///

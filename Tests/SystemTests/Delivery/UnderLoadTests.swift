@@ -80,8 +80,7 @@ extension BrokerFaultTests {
             }
         }
 
-        /// Freezes the broker: in the short form for longer than the heartbeat timeout, in the long form for less
-        /// time.
+        /// Freezes the broker, in the short form for longer than the heartbeat timeout, in the long form for less time.
         @Test func aBrokerThatFreezes() async throws {
             try await Self.underLoad("frozen", heartbeatSeconds: LongForm.pick(nil, short: 1)) { load in
                 await load.broker.pause()

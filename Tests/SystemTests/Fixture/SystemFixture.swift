@@ -19,7 +19,7 @@ struct SystemFixture {
     /// Starts a simulator and writes the configuration. Does not apply the topology.
     ///
     /// - Parameters:
-    ///   - prefix: The prefix of the topology's names, different for each test.
+    ///   - prefix: The prefix of the topology's names. Tests that run at the same time need different prefixes.
     ///   - broker: The `amqp` URL that the test itself uses; nil for the shared broker.
     init(_ prefix: String, broker: String? = nil, _ options: Options = Options()) async throws {
         self.prefix = prefix

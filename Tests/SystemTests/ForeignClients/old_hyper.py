@@ -1,4 +1,4 @@
-"""Restores names that Python 3.10 moved, and sets the trusted authority, for clients that use hyper 0.7."""
+"""Restores names that Python 3.10 removed, and sets the trusted authority, for clients that use hyper 0.7."""
 
 import collections
 import collections.abc

@@ -29,7 +29,7 @@ extension ToolTests.Page {
         let made = "document.querySelectorAll('img, b, i, u, s, em, body script').length"
         #expect(try await fixture.browser.number(made) == 0)
         #expect(try await fixture.browser.holds("window.owned === undefined"))
-        // The page's policy makes every script that creates markup throw.
+        // The page's policy forbids scripts to parse text as markup.
         await #expect(throws: ProcessError.self) {
             try await fixture.browser.run("document.body.insertAdjacentHTML('beforeend', '<p>')")
         }
