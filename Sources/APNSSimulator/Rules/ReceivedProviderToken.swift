@@ -14,8 +14,8 @@ struct ReceivedProviderToken {
     var key: RegisteredKey
     var issuedAtSeconds: Int64
 
-    /// Returns the token in the value of an `authorization` header; nil if the value has another form. The case of the
-    /// scheme does not matter.
+    /// Returns the text after `bearer ` in the value of an `authorization` header; nil if the value begins differently
+    /// or ends there. The case of the scheme does not matter.
     static func text(ofAuthorization value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let scheme: StaticString = "bearer "
         guard value.count > scheme.utf8CodeUnitCount, zip(value, scheme.bytes).allSatisfy({ lowercased($0) == $1 })

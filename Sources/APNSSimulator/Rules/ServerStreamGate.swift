@@ -1,5 +1,5 @@
 /// The limit of open streams on one connection. Until the answer to the first push with a valid provider token, the
-/// limit is one stream (Apple, "Sending notification requests to APNs").
+/// limit is one stream, except in the mode `off` (Apple, "Sending notification requests to APNs").
 public struct ServerStreamGate: Sendable {
     public enum Mode: String, CaseIterable, Sendable {
         /// An announced limit. Streams beyond the limit are refused.

@@ -75,7 +75,7 @@ package enum MessageLine {
             json.beginObject()
             switch value {
             case .bytes(let bytes): json.member("base64", Base64.encode(bytes))
-            // Write a string, because JSON numbers cannot express all values.
+            // Write strings, because many readers round large JSON numbers, and JSON has no infinite numbers.
             case .timestamp(let seconds): json.member("timestamp", "\(seconds)")
             case .double(let number): json.member("double", "\(number)")
             case .decimal: json.member("decimal", decimal(value))
