@@ -42,10 +42,9 @@ public struct TopologyNames: Sendable, Hashable {
     public let registrationsExchange: String
     /// The queue that receives every command about device registrations.
     public let registrationsQueue: String
-    /// A topic exchange to which operators publish; keys are `pauses`, `command.<type>` and `audit.<verb>`.
+    /// A topic exchange to which operators publish. The keys are `pauses`, `command.<type>` and `audit.<verb>`.
     public let controlExchange: String
-    /// A topic exchange to which workers publish; keys are `status.<worker>`, `reply.<id>` and
-    /// `journal.<worker>`.
+    /// A topic exchange to which workers publish. The keys are `status.<worker>`, `reply.<id>` and `journal.<worker>`.
     public let fleetExchange: String
     /// The stream whose newest record contains all pauses of the fleet.
     ///
