@@ -1,5 +1,5 @@
-import Configuration
 import AMQP
+import Configuration
 package import ControlProtocol
 package import Delivery
 import EventLoop

@@ -16,8 +16,8 @@ extension RetrySchedule {
         return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
     }
 
-    /// Returns the wait of a held request. It is the delay nearest to the wait in `holds`, or a shorter delay if less
-    /// time is left. Returns nil if the request would return too late.
+    /// Returns the wait of a held request. It is the delay nearest to the wait in `holds`, or a shorter delay before the
+    /// end of `secondsLeft`. Returns nil if the request would return too late.
     ///
     /// - Parameters:
     ///   - round: The number of preceding holds (`Attempts.holds`).
