@@ -16,73 +16,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ConsoleBrokerTests {
     private static let brokerStart = Task { try await PrivateBroker() }
 
-    /// A worker that reports which pauses it has applied.
-    ///
-    /// `@unchecked Sendable`: only the loop uses the object.
-    private final class SimulatedWorker: @unchecked Sendable {
-        private let connection: BrokerConnection
-        private let publisher: Publisher
-        private let reader: StreamReader
-        private let exchange: String
-        private let loop: EventLoop
-        private let bootID: UUIDValue
-        private var sequence = 0
-        private var revision: PauseRevision?
-        private(set) var paused: [String] = []
-        var breakers: [WorkerStatus.OpenBreaker] = []
-        private var timer: TimerToken?
-
-        init(_ console: ConsoleHarness, bootID: UInt64 = 1) {
-            loop = console.loop
-            exchange = console.connector.names.fleetExchange
-            self.bootID = UUIDValue(high: 9, low: bootID)
-            connection = BrokerConnection(
-                loop: loop, connectors: console.connector.connectors(on: loop),
-                configuration: console.connector.connection(named: "worker"))
-            publisher = Publisher(on: connection)
-            reader = StreamReader(
-                on: connection,
-                configuration: StreamReaderConfiguration(stream: console.connector.names.pausesStream, prefetch: 10))
-            publisher.start()
-            let handler = TestStreamReaderHandler { .last }
-            handler.onMessage = { [unowned self] message in
-                guard let record = try? PauseRecord(json: message.body) else { return }
-                revision = record.revision
-                paused = record.inForce(at: loop.now.unixMilliseconds).map(\.scope.description)
-                report()
-            }
-            reader.start(handler)
-            repeatReports()
-        }
-
-        /// Reports at an interval, as a worker does: a report is lost while the console has no queue.
-        private func repeatReports() {
-            timer = loop.schedule(after: .milliseconds(500)) { [self] in
-                if revision != nil { report() }
-                repeatReports()
-            }
-        }
-
-        func report() {
-            sequence += 1
-            var status = WorkerStatus(worker: "w\(bootID.low)")
-            (status.version, status.phase, status.isReady, status.breakers) = ("0.1.0", .running, true, breakers)
-            let report = FleetReport(
-                status, bootID: bootID, sequence: sequence, sentAt: loop.now.unixMilliseconds, pauses: revision)
-            Task(executorPreference: loop) { [self] in
-                _ = await publisher.publish(
-                    OutgoingMessage(
-                        exchange: exchange, routingKey: "status.\(report.worker)", body: report.json, messageID: "r",
-                        type: FleetReport.type))
-            }
-        }
-
-        func close() async {
-            if let timer { loop.cancel(timer) }
-            await connection.close()
-        }
-    }
-
     /// Runs a test with a console and a worker that has reported.
     private func run(
         _ prefix: String, _ section: String = "role_max: admin",
@@ -211,6 +144,61 @@ import Testing
             try await console.waitForAudit(session) { records in
                 records.filter { $0["result"]?.string == "pause: wrong phrase" }.count == 5
             }
+        }
+    }
+
+    @Test func `A probe closes the breakers that the plan counts and is in the audit`() async throws {
+        try await run("probes") { console, session in
+            let worker = SimulatedWorker(console, bootID: 2)
+            worker.breakers = [
+                .init(
+                    route: "h key K", code: "InvalidProviderToken", sentence: "APNs refuses the key.", secondsOpen: 6,
+                    apps: ["com.example.shop"])
+            ]
+            try await console.waitForChange(session, "the cause", at: "/api/causes") { body in
+                let cause = body["causes"]?.list.first
+                return cause?["scope"]?.string == "key K" && cause?["workers"]?.int == 1
+                    && cause?["apps"]?.list.map(\.string) == ["com.example.shop"]
+                    && body["totals"]?["workers_reporting"]?.int == 2 && body["totals"]?["workers_silent"]?.int == 0
+            }
+            let preview = try await console.request(
+                "POST", "/api/actions?preview=1", session: session,
+                body: #"{"action":"probe","arguments":{"scope":"key K"},"why":"wrong campaign"}"#)
+            #expect(try preview.json["count"]?.int == 1)
+            #expect(try preview.json["summary"]?.string == "Probes 1 open breaker of the key K in 1 of 2 workers")
+            #expect(
+                try preview.json["command"]?.string
+                    == "martlet probe --config martlet.yaml --key K --why 'wrong campaign'")
+            let done = try await Self.act(console, session, "probe", #"{"scope":"key K"}"#, id: Self.id + "1")
+            #expect(
+                done["result"]?.string == "probed 1 breaker in 2 workers; no breaker of the scope is open",
+                "\(done["error"]?.string ?? "")")
+            #expect(worker.probes == ["key K"] && worker.breakers.isEmpty)
+            try await console.waitForAudit(session) { records in
+                records.filter { $0["verb"]?.string == "probe" && $0["count"]?.int == 1 }.count == 2
+            }
+            await worker.close()
+        }
+    }
+
+    @Test func `A probe does not delay a pause, and names the breakers that stay open`() async throws {
+        try await run("slow") { console, session in
+            let worker = SimulatedWorker(console, bootID: 2)
+            worker.repairs = false
+            worker.breakers = [.init(route: "h", code: "unreachable", sentence: "No answer.", secondsOpen: 6)]
+            try await console.waitForChange(session, "the cause", at: "/api/causes") { body in
+                body["causes"]?.list.first?["scope"]?.string == "endpoint h"
+            }
+            let arguments = #"{"scope":"endpoint h"}"#
+            let body = try await Self.body(console, session, "probe", arguments, id: Self.id + "1")
+            let begun = try await console.request("POST", "/api/actions", session: session, body: body)
+            #expect(begun.status == 201, "\(begun.body)")
+            let paused = try await Self.act(console, session, "pause", #"{"scope":"key K"}"#, id: Self.id + "2")
+            #expect(paused["state"]?.string == "done")
+            let probe = try await console.request("GET", "/api/actions/\(Self.id)1", session: session)
+            #expect(try probe.json["state"]?.string == "running")
+            let failed = try await Self.end(console, session, Self.id + "1")
+            #expect(failed["error"]?.string?.hasSuffix("w2: still open: h: No answer.") == true)
         }
     }
 

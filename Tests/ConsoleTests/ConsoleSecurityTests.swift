@@ -252,6 +252,8 @@ import Testing
         #"{"action":"pause","arguments":{"scope":"topic t","until_seconds":0},"why":"w"}"#,
         #"{"action":"pause","arguments":{"scope":"topic t","until_seconds":99999999},"why":"w"}"#,
         #"{"action":"pause","arguments":{"scope":"topic t"},"why":"a\u001b[31mb"}"#,
+        #"{"action":"probe","arguments":{},"why":"w"}"#, #"{"action":"probe","arguments":{"scope":"key K"},"why":""}"#,
+        #"{"action":"probe","arguments":{"scope":"endpoint a\u001bb"},"why":"w"}"#,
         #"{"action":"test_push","arguments":{"app":"../x","device_token":"ab","title":"t"},"why":"w"}"#,
         #"{"action":"test_push","arguments":{"app":"a.b","device_token":"zz","title":"t"},"why":"w"}"#,
     ])
@@ -260,6 +262,16 @@ import Testing
             let session = try await console.logIn(.admin)
             let answer = try await console.request("POST", "/api/actions?preview=1", session: session, body: body)
             #expect(answer.status == 400 && answer.code == "invalid", "\(answer.body)")
+        }
+    }
+
+    @Test(arguments: [OperatorRole.view, .operate])
+    func `A session lists the actions of its role, which the console may lower`(roleMax: OperatorRole) async throws {
+        try await ConsoleHarness.run("role_max: \(roleMax.rawValue)") { console in
+            let session = try await console.logIn(.admin)
+            let answer = try await console.request("GET", "/api/session", session: session)
+            let actions = roleMax == .view ? [] : ["pause", "resume", "probe", "test_push"]
+            #expect(try answer.json["actions"]?.list.map(\.string) == actions)
         }
     }
 

@@ -1,4 +1,5 @@
 import Crypto
+import Delivery
 import EventLoop
 import Testing
 
@@ -36,20 +37,23 @@ import Testing
 
     private func breaker(
         _ code: String = "InvalidProviderToken", _ route: String = "api.push.apple.com:443 key ABC123DEFG",
-        seconds: Int = 10
+        seconds: Int = 10, apps: [String] = []
     ) -> WorkerStatus.OpenBreaker {
-        WorkerStatus.OpenBreaker(route: route, code: code, sentence: "APNs refuses the key.", secondsOpen: seconds)
+        WorkerStatus.OpenBreaker(
+            route: route, code: code, sentence: "APNs refuses the key.", secondsOpen: seconds, apps: apps)
     }
 
     @Test func `One key that twelve workers report is one card`() {
         var view = FleetView()
         for number in 1...12 {
-            let own = number == 12 ? [] : [breaker(seconds: Int(number)), breaker(seconds: 3)]
+            let first = breaker(seconds: Int(number), apps: ["a", "b\(number)"])
+            let own = number == 12 ? [] : [first, breaker(seconds: 3)]
             #expect(view.receive(report(UInt64(number), own), at: .at(0)) == .accepted)
         }
         let cards = CauseCard.cards(of: view.workers(at: .at(5)), at: .at(5))
         #expect(cards.map(\.workers) == [11] && cards.map(\.seconds) == [16])
-        #expect(cards.map(\.scope) == ["key ABC123DEFG"] && cards[0].app == nil)
+        #expect(cards.map(\.scope) == [.part(.key("ABC123DEFG"))])
+        #expect(cards.first?.apps == Set(["a"] + (1...11).map { "b\($0)" }))
     }
 
     @Test func `Different routes are different cards, the longest open first`() {
@@ -62,19 +66,43 @@ import Testing
         _ = view.receive(report(3, [breaker()]), at: .at(-100))
         let cards = CauseCard.cards(of: view.workers(at: .at(0)), at: .at(0))
         #expect(cards.map(\.code) == ["TopicDisallowed", "unreachable"])
-        #expect(cards.map(\.app) == ["com.example.shop", nil])
-        #expect(cards.map(\.scope) == ["key K topic com.example.shop", "api.push.apple.com:443"])
+        #expect(cards.map(\.scope) == [.part(.topic("com.example.shop")), .endpoint("api.push.apple.com:443")])
+    }
+
+    @Test(arguments: [
+        ("h:443", ProbeScope.endpoint("h:443")), ("h:443 key K", .part(.key("K"))), ("store", .store),
+        ("h:443 certificate my topic", .part(.certificate("my topic"))), ("h key K topic t", .part(.topic("t"))),
+        ("h certificate a b topic t", .part(.topic("t"))), ("h other", .endpoint("h other")), ("", .endpoint("")),
+        ("h everything", .endpoint("h everything")),
+    ])
+    func `The scope of a breaker can be probed`(route: String, scope: ProbeScope) {
+        #expect(ProbeScope(ofRoute: route) == scope && scope.contains(route: route))
     }
 
     @Test func `Forged reports have limited cards`() {
         var view = FleetView()
         for number in 1...30 {
-            let forged = (0..<20).map { breaker("<b>\u{202E}\($0)", "\(number) \($0)", seconds: .max) }
+            let forged = (0..<20).map {
+                breaker(
+                    "<b>\u{202E}\($0)", "\(number) \($0)", seconds: .max,
+                    apps: ["a\u{202E}"])
+            }
             #expect(view.receive(report(UInt64(number), forged), at: .at(0)) == .accepted)
         }
         let cards = CauseCard.cards(of: view.workers(at: .at(0)), at: .at(0))
         #expect(cards.count == CauseCard.cardsMax)
+        #expect(cards.allSatisfy { $0.apps.count == 1 && !$0.apps.contains("a\u{202E}") })
         #expect(cards.allSatisfy { !$0.code.contains("\u{202E}") && $0.seconds <= Int(Int32.max) })
+    }
+
+    @Test func `A card names a limited number of apps`() {
+        var view = FleetView()
+        for number in 1...30 {
+            let forged = breaker(apps: (0..<10).map { "\(number) \($0)" })
+            #expect(view.receive(report(UInt64(number), [forged]), at: .at(0)) == .accepted)
+        }
+        let cards = CauseCard.cards(of: view.workers(at: .at(0)), at: .at(0))
+        #expect(cards.map(\.apps.count) == [100])
     }
 
     // MARK: Audit

@@ -59,6 +59,13 @@ extension MonotonicTime {
         #expect(isValid(table.use(hash: "used", at: .at(3598))))
     }
 
+    @Test func `Waits for changes keep no session alive`() {
+        var table = table()
+        table.add(hash: "a", Self.alice, at: .at(0))
+        #expect(isValid(table.use(hash: "a", isWaiting: true, at: .at(1799))))
+        #expect(table.use(hash: "a", isWaiting: true, at: .at(1801)) == .unknown)
+    }
+
     @Test func `No session outlives its lifetime or its token`() {
         var table = table(idle: 100_000)
         table.add(hash: "a", Self.alice, at: .at(0))

@@ -38,6 +38,18 @@ import Testing
         #expect(parsed.change == .fleet(FleetPauseChange(action: action)))
     }
 
+    /// The command of a probe, completed as the console shows it, probes the same.
+    @Test(arguments: [
+        ProbeScope.part(.everything), .part(.topic("com.example.shop")), .part(.certificate("it's $HOME `x`")),
+        .endpoint("api.push.apple.com:443"), .store,
+    ])
+    func `A shown probe is the same action`(scope: ProbeScope) async throws {
+        let probe = FleetProbe(scope, why: "--repaired \"key\"; rm -rf '/' $(x) é")
+        let line = CommandAdvice(configPath: "it's.yaml").completed(OperatorAction.probe(probe).commandLine)
+        let parsed = try Program.martlet.command(try await words(line), as: ProbeCommand.self)
+        #expect(parsed.probe == probe && parsed.broker.configPath == "it's.yaml")
+    }
+
     @Test(arguments: [nil, "push.other"])
     func `A shown test publishes the same request`(queue: String?) async throws {
         let request = TestRequest(

@@ -18,7 +18,7 @@ import Testing
     ])
     func theShownCommandDoesTheSame(scope: ProbeScope) throws {
         for why in ["repaired", "--it's \"repaired\" $HOME"] {
-            let probe = FleetProbe(scope, by: PauseNote.operatorName, why: why)
+            let probe = FleetProbe(scope, why: why)
             var words = Self.words(of: probe.commandLine)
             #expect(words.removeFirst() == "martlet")
             #expect(try Program.martlet.command(words, as: ProbeCommand.self).probe == probe, "\(probe.commandLine)")
@@ -73,7 +73,7 @@ import Testing
         _ = view.receive(report("silent", boot: 1, [key]), at: time(0))
         _ = view.receive(report("held", boot: 2, [key, other]), at: time(30))
         _ = view.receive(report("free", boot: 3, []), at: time(40))
-        let probe = FleetProbe(.part(.key("K")), by: "ana", why: "repaired")
+        let probe = FleetProbe(.part(.key("K")), why: "repaired")
         let plan = probe.plan(view, at: time(40))
         #expect(plan.workers == ["held", "free"] && plan.breakers == ["held": [key]] && plan.breakerCount == 1)
     }

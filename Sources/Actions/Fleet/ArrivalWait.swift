@@ -1,14 +1,18 @@
 import EventLoop
 
-/// A wait for messages of the broker. Loop-bound, for one waiting task at a time.
+/// A wait for messages of the broker, for any number of tasks. Loop-bound.
 final class ArrivalWait {
     private let loop: EventLoop
-    private var waiter: UnsafeContinuation<Void, Never>?
+    private var waiters: [UnsafeContinuation<Void, Never>] = []
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Lets a waiting task check its condition again.
-    func notify() { waiter.take()?.resume() }
+    /// Lets the waiting tasks check their conditions again.
+    func notify() {
+        let waiters = waiters
+        self.waiters = []
+        for waiter in waiters { waiter.resume() }
+    }
 
     /// Waits until `isComplete` returns true, or the time has passed. Returns the last value of `isComplete`.
     @discardableResult
@@ -17,7 +21,7 @@ final class ArrivalWait {
         while !isComplete() {
             guard loop.now.monotonic < end else { return false }
             let timer = loop.schedule(at: end) { [self] in notify() }
-            await withUnsafeContinuation { waiter = $0 }
+            await withUnsafeContinuation { waiters.append($0) }
             loop.cancel(timer)
         }
         return true

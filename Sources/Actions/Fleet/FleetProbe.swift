@@ -20,13 +20,10 @@ package struct FleetProbe: Sendable, Hashable {
     private static let returnMilliseconds = 3000
 
     package var scope: ProbeScope
-    /// The operator.
-    package var by: String
     package var why: String
 
-    package init(_ scope: ProbeScope, by: String, why: String) {
+    package init(_ scope: ProbeScope, why: String) {
         self.scope = scope
-        self.by = by
         self.why = why
     }
 
@@ -57,6 +54,8 @@ extension FleetProbe {
         package var breakers: [String: [WorkerStatus.OpenBreaker]] = [:]
         /// The workers that report.
         package var workers: Set<String> = []
+
+        package init() {}
 
         package var breakerCount: Int { breakers.values.reduce(0) { $0 + $1.count } }
 
@@ -95,6 +94,12 @@ extension FleetProbe {
 
         package var probedCount: Int { probed.values.reduce(0, +) }
         package var isDone: Bool { failures.isEmpty && open.isEmpty }
+        package var hasReplies: Bool { !probed.isEmpty || !failures.isEmpty }
+
+        package var summary: String {
+            let returned = returned > 0 ? ", returned \(returned.counted("held request"))" : ""
+            return "probed \(probedCount.counted("breaker")) in \(probed.count.counted("worker"))\(returned)"
+        }
     }
 
     /// Probes the breakers. Returns a few held requests, which probe the breakers of keys, certificates and topics.
@@ -102,18 +107,21 @@ extension FleetProbe {
     ///
     /// - Parameters:
     ///   - session: an open session that has collected reports.
+    ///   - operatorName: the operator.
     ///   - id: the identity of the command. Workers run a command with a known id once.
     ///   - waitQueues: the wait queues of the topology.
-    package func run(_ session: FleetSession, id: UUIDValue, waitQueues: [String]) async throws(AMQPError) -> Outcome {
+    package func run(
+        _ session: FleetSession, by operatorName: String, id: UUIDValue, waitQueues: [String]
+    ) async throws(AMQPError) -> Outcome {
         let end = session.loop.now.monotonic + .seconds(Self.closeSecondsMax)
         let plan = plan(session.view, at: session.loop.now.monotonic)
-        let command = FleetCommand(id: id, by: by, why: why, action: .probe(scope))
+        let command = FleetCommand(id: id, by: operatorName, why: why, action: .probe(scope))
         let replies = try await session.send(
             command, awaiting: plan.workers, milliseconds: Self.repliesMillisecondsMax)
         var outcome = Outcome()
         for worker in plan.workers.union(replies.keys) { outcome.add(replies[worker], of: worker) }
         guard outcome.probedCount > 0 else { return outcome }
-        try await session.requestReports(by: by, seconds: Self.closeSecondsMax)
+        try await session.requestReports(by: operatorName, seconds: Self.closeSecondsMax)
         try await close(plan, session, waitQueues, until: end, &outcome)
         outcome.open = self.plan(session.view, at: session.loop.now.monotonic).breakers
         return outcome

@@ -27,10 +27,24 @@ struct HeldRequestReturn {
     ///
     /// - Returns: the number of returned requests.
     func run(_ count: Int) async throws(AMQPError) -> Int {
+        // A missing queue closes the channel, which other work of the session must not notice.
+        let admin = BrokerAdmin(on: session.connection)
+        admin.start()
+        let result: Result<Int, AMQPError>
+        do throws(AMQPError) {
+            result = .success(try await run(count, admin))
+        } catch {
+            result = .failure(error)
+        }
+        await admin.close()
+        return try result.get()
+    }
+
+    private func run(_ count: Int, _ admin: BrokerAdmin) async throws(AMQPError) -> Int {
         var returned = 0
         for queue in queues where returned < count {
             do throws(AMQPError) {
-                let messages = try await session.admin.status(ofQueue: queue).messages
+                let messages = try await admin.status(ofQueue: queue).messages
                 guard messages > 0 else { continue }
                 returned += try await run(count - returned, from: queue, min(messages, Self.readMax))
             } catch {

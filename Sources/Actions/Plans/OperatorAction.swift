@@ -1,16 +1,24 @@
 package import ControlProtocol
 import Delivery
+import Text
 
 /// An action of an operator on a fleet, as a console plans and runs it.
 package enum OperatorAction: Sendable, Hashable {
     case pause(PauseAction)
+    case probe(FleetProbe)
     case test(TestRequest)
+
+    /// Returns the names of the actions that a role may run, possibly not on each scope.
+    package static func names(for role: OperatorRole) -> [String] {
+        role >= .operate ? ["pause", "resume", "probe", "test_push"] : []
+    }
 
     /// The name of the action, which is also the verb of its records in the audit.
     package var name: String {
         switch self {
         case .pause(let action) where action.effect == .resume: "resume"
         case .pause: "pause"
+        case .probe: "probe"
         case .test: "test_push"
         }
     }
@@ -19,6 +27,7 @@ package enum OperatorAction: Sendable, Hashable {
     package var commandLine: String {
         switch self {
         case .pause(let action): action.commandLine
+        case .probe(let probe): probe.commandLine
         case .test(let request): request.commandLine
         }
     }
@@ -48,17 +57,26 @@ package enum OperatorAction: Sendable, Hashable {
 
     /// Returns the effect in words.
     ///
-    /// - Parameter workers: the number of reporting workers.
-    package func summary(workers: Int) -> String {
-        let count = "\(workers) worker\(workers == 1 ? "" : "s")"
+    /// - Parameters:
+    ///   - workers: the number of reporting workers.
+    ///   - probed: the breakers that the action probes; empty for other actions.
+    package func summary(workers: Int, probed: FleetProbe.Plan) -> String {
+        let count = workers.counted("worker")
         return switch self {
         case .pause(let action) where action.effect == .resume: "Resumes \(Self.text(action.scope)) in \(count)"
         case .pause(let action): "Pauses \(Self.text(action.scope)) in \(count)"
+        case .probe(let probe):
+            "Probes \(probed.breakerCount.counted("open breaker")) of \(Self.text(probe.scope)) in "
+                + "\(probed.breakers.count) of \(count)"
         case .test(let request): "Publishes a test notification for one device of \(request.app)"
         }
     }
 
     private static func text(_ scope: PauseScope) -> String {
         scope == .everything ? "everything" : "the \(scope)"
+    }
+
+    private static func text(_ scope: ProbeScope) -> String {
+        scope == .part(.everything) ? "all scopes" : "the \(scope)"
     }
 }

@@ -28,7 +28,7 @@ package struct CommandAdvice: Sendable, Equatable {
         let commands = [
             ("martlet topology apply", ofBroker), ("martlet topology check", ofBroker),
             ("martlet topology print", ofTopologyPrint), ("martlet publish", ofBroker),
-            ("martlet pause --fleet", ofBroker), ("martlet resume --fleet", ofBroker),
+            ("martlet pause --fleet", ofBroker), ("martlet resume --fleet", ofBroker), ("martlet probe", ofBroker),
             ("martlet dead-letters redrive", ofBroker), ("martlet dead-letters import", ofBroker),
             ("martlet dead-letters edit", ofBroker),
             ("martlet unrouted replay", ofBroker), ("martlet waits bring-back", ofBroker),

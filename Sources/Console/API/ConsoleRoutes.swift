@@ -32,7 +32,7 @@ struct ConsoleRoutes {
             AdminRoute(
                 .get, "/api/changes", query: ["after", "wait_seconds"], "the parts that have changed, when they change",
                 later: { exchange throws(AdminError) in
-                    let session = try desk.session(of: exchange.request)
+                    let session = try desk.session(of: exchange.request, isWaiting: true)
                     let after = try Self.number(exchange.request, "after", 0...Int.max) ?? 0
                     let seconds =
                         try Self.number(exchange.request, "wait_seconds", 0...ChangeFeed.waitSecondsMax)
@@ -121,6 +121,7 @@ struct ConsoleRoutes {
         json.member("prefix", watch.names.prefix)
         json.member("history", false)
         json.member("expires_in_seconds", session.secondsLeft(at: loop.now.monotonic))
+        json.list("actions", OperatorAction.names(for: session.login.role)) { $0.string($1) }
         json.list("request_queues", watch.names.requestQueues) { $0.string($1) }
         json.endObject()
         return .json(json.bytes)
@@ -184,9 +185,11 @@ extension ConsoleRoutes {
     private func plan(_ request: ActionRequest) -> ActionPlan {
         let view = watch.view
         let now = loop.now.monotonic
+        var probed = FleetProbe.Plan()
+        if case .probe(let probe) = request.action { probed = probe.plan(view, at: now) }
         return ActionPlan(
             request, commands: commands, prefix: watch.names.prefix, pauses: watch.pauses?.revision,
-            workers: view.workers(at: now).count { $0.presence(at: now) == .reporting })
+            workers: view.workers(at: now).count { $0.presence(at: now) == .reporting }, probed: probed)
     }
 
     private func preview(_ request: AdminRequest) throws(AdminError) -> AdminResponse {

@@ -172,12 +172,12 @@ struct FleetJSON {
         json.list("causes", CauseCard.cards(of: reporting, at: now.monotonic)) { json, card in
             json.beginObject()
             json.member("code", card.code)
-            json.member("scope", card.scope)
+            json.member("scope", card.scope.description)
             json.member("route", card.route)
             json.member("sentence", card.sentence)
             json.key("remedy")
             json.null()
-            json.list("apps", [card.app].compactMap(\.self)) { $0.string($1) }
+            json.list("apps", card.apps.sorted()) { $0.string($1) }
             json.member("since_seconds", card.seconds)
             json.member("workers", card.workers)
             json.member("workers_total", reporting.count)
@@ -189,7 +189,7 @@ struct FleetJSON {
         }
         json.key("pauses")
         writePauses(&json)
-        let silent = workers.lazy.filter { $0.presence(at: now.monotonic) == .silent }
+        let silent = workers.filter { $0.presence(at: now.monotonic) == .silent }
         json.list("silent", silent.prefix(Self.workersMax)) { json, worker in
             json.beginObject()
             json.member("worker", worker.report.worker)
@@ -207,6 +207,8 @@ struct FleetJSON {
             json.key(name)
             json.double(Self.rounded(rate))
         }
+        json.member("workers_reporting", reporting.count)
+        json.member("workers_silent", silent.count)
         json.key("waiting")
         if let waiting = watch.queues.waiting { json.int(Int64(waiting)) } else { json.null() }
         json.key("journal_seconds_behind")

@@ -120,10 +120,12 @@ final class LoginDesk {
     // MARK: Sessions
 
     /// Returns the session of a request, and counts the request.
-    func session(of request: AdminRequest) throws(AdminError) -> SessionTable.Session {
+    ///
+    /// - Parameter isWaiting: whether the request only waits for changes, which keeps no session alive.
+    func session(of request: AdminRequest, isWaiting: Bool = false) throws(AdminError) -> SessionTable.Session {
         let headers = try proxyHeaders(of: request)
         guard let hash = Self.hash(of: request) else { throw ConsoleErrors.login }
-        switch sessions.use(hash: hash, at: now) {
+        switch sessions.use(hash: hash, isWaiting: isWaiting, at: now) {
         case .unknown: throw ConsoleErrors.login
         case .tooFast: throw ConsoleErrors.tooFast
         case .session(let session):

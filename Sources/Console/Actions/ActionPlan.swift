@@ -10,7 +10,7 @@ struct ActionPlan: Sendable, Hashable {
     /// The command as the audit records it.
     var recordedCommand: String
     var summary: String
-    /// The number of workers that the action concerns; nil for an action on a request.
+    /// The number of workers, or of breakers for a probe, that the action concerns; nil for an action on a request.
     var count: Int?
     /// The words that the operator must type; nil without them.
     var phrase: String?
@@ -22,12 +22,14 @@ struct ActionPlan: Sendable, Hashable {
     ///   - commands: completes the command.
     ///   - pauses: the revision of the pauses; nil if it is unknown.
     ///   - workers: the number of reporting workers.
+    ///   - probed: the breakers that the action probes; empty for other actions.
     init(
-        _ request: ActionRequest, commands: CommandAdvice, prefix: String, pauses: PauseRevision?, workers: Int
+        _ request: ActionRequest, commands: CommandAdvice, prefix: String, pauses: PauseRevision?, workers: Int,
+        probed: FleetProbe.Plan
     ) {
         command = commands.completed(request.action.commandLine)
         recordedCommand = commands.completed(request.action.recordedCommandLine)
-        summary = request.action.summary(workers: workers)
+        summary = request.action.summary(workers: workers, probed: probed)
         phrase = request.action.phrase(prefix: prefix)
         role = request.action.role
         switch request.action {
@@ -35,6 +37,10 @@ struct ActionPlan: Sendable, Hashable {
             count = workers
             let revision = pauses.map { "\($0.series) \($0.number)" } ?? "none"
             expect = Self.digest("\(request.content)\n\(revision)")
+        case .probe:
+            // A probe is harmless in any state.
+            count = probed.breakerCount
+            expect = Self.digest(request.content)
         case .test:
             count = nil
             expect = Self.digest(request.content)

@@ -40,8 +40,9 @@ struct ActionRequest: Sendable, Hashable {
                 .pause(
                     PauseAction(try Self.scope(arguments), .pause(why: why, seconds: try Self.seconds(arguments))))
             case "resume": .pause(PauseAction(try Self.scope(arguments), .resume))
+            case "probe": .probe(FleetProbe(try Self.probeScope(arguments), why: why))
             case "test_push": .test(try Self.test(arguments, queues))
-            default: throw Self.invalid("action must be pause, resume or test_push")
+            default: throw Self.invalid("action must be pause, resume, probe or test_push")
             }
         try check()
     }
@@ -51,7 +52,7 @@ struct ActionRequest: Sendable, Hashable {
         let change =
             switch action {
             case .pause(let action): PauseAction(action.scope, .pause(why: why, seconds: nil))
-            case .test: PauseAction(.everything, .pause(why: why, seconds: nil))
+            case .probe, .test: PauseAction(.everything, .pause(why: why, seconds: nil))
             }
         guard case .pause(let pause) = change.change(by: "-", at: FleetLimits.times.lowerBound) else { return }
         if let violation = pause.violation { throw Self.invalid(violation.sentence) }
@@ -68,6 +69,15 @@ struct ActionRequest: Sendable, Hashable {
     private static func scope(_ arguments: JSONValue) throws(AdminError) -> PauseScope {
         guard let scope = try text(arguments, "scope").flatMap({ PauseScope($0) }) else {
             throw invalid("scope must be everything, key ID, certificate NAME or topic TOPIC")
+        }
+        return scope
+    }
+
+    private static func probeScope(_ arguments: JSONValue) throws(AdminError) -> ProbeScope {
+        guard let scope = try text(arguments, "scope").flatMap({ ProbeScope($0) }), FleetCommand.isValid(scope: scope)
+        else {
+            throw invalid(
+                "scope must be everything, key ID, certificate NAME, topic TOPIC, endpoint HOST or store")
         }
         return scope
     }

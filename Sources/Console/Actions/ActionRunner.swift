@@ -1,16 +1,20 @@
 import AMQP
 import Actions
 import AdminHTTP
+import BrokerTopology
 import ControlProtocol
 import Crypto
 import EventLoop
+import Text
 
-/// Runs the actions of operators one after the other, and keeps their records in the audit. Loop-bound.
+/// Runs the actions of operators, and keeps their records in the audit. Loop-bound.
 ///
 /// `@unchecked Sendable`: only the loop uses the object.
 final class ActionRunner: @unchecked Sendable {
     private static let testsPerMinute = 10
     private static let minute: Duration = .seconds(60)
+    /// Maximum number of problems that the result of a probe names.
+    private static let problemsMax = 3
 
     private struct Job {
         let request: ActionRequest
@@ -19,6 +23,15 @@ final class ActionRunner: @unchecked Sendable {
         let id: UUIDValue
         /// The revision of the pauses on which the plan depends.
         let revision: PauseRevision?
+
+        var track: Track {
+            if case .probe = request.action { .probes } else { .others }
+        }
+    }
+
+    /// Actions that run one after the other. A probe waits for breakers to close, and must not delay a pause.
+    private enum Track {
+        case probes, others
     }
 
     private let loop: EventLoop
@@ -27,7 +40,7 @@ final class ActionRunner: @unchecked Sendable {
     private let changes: ChangeFeed
     private(set) var table = ActionTable()
     private var jobs: [Job] = []
-    private var isRunning = false
+    private var runningTracks: Set<Track> = []
     /// The times of the last test notifications, oldest first.
     private var tests: [MonotonicTime] = []
 
@@ -74,13 +87,13 @@ final class ActionRunner: @unchecked Sendable {
     }
 
     private func next() {
-        guard !isRunning, !jobs.isEmpty else { return }
-        isRunning = true
-        let job = jobs.removeFirst()
+        guard let index = jobs.firstIndex(where: { !runningTracks.contains($0.track) }) else { return }
+        let job = jobs.remove(at: index)
+        runningTracks.insert(job.track)
         Task(executorPreference: loop) { [self] in
             let state = await run(job)
             table.end(job.id, state)
-            isRunning = false
+            runningTracks.remove(job.track)
             changes.note(.actions)
             next()
         }
@@ -110,6 +123,7 @@ final class ActionRunner: @unchecked Sendable {
     private func perform(_ job: Job, _ session: FleetSession) async -> ActionTable.State {
         switch job.request.action {
         case .pause(let action): return await pause(action, job, session)
+        case .probe(let probe): return await self.probe(probe, job, session)
         case .test(let request):
             do throws(AMQPError) {
                 try await request.publish(in: session, id: job.id)
@@ -118,6 +132,26 @@ final class ActionRunner: @unchecked Sendable {
                 return .failed(error.message)
             }
         }
+    }
+
+    private func probe(_ probe: FleetProbe, _ job: Job, _ session: FleetSession) async -> ActionTable.State {
+        let outcome: FleetProbe.Outcome
+        do throws(AMQPError) {
+            outcome = try await probe.run(
+                session, by: job.login.name, id: job.id, waitQueues: watch.topology.waitQueues)
+        } catch {
+            return .failed(error.message)
+        }
+        guard outcome.hasReplies else { return .failed("no worker has replied") }
+        let failures = outcome.failures.map { "\($0.key): \($0.value)" }
+        let open = outcome.open.flatMap { worker, breakers in
+            breakers.map { "\(worker): still open: \($0.route): \($0.sentence)" }
+        }
+        let problems = failures.sorted() + open.sorted()
+        guard !problems.isEmpty else { return .done("\(outcome.summary); no breaker of the scope is open") }
+        let more = problems.count - Self.problemsMax
+        let shown = problems.prefix(Self.problemsMax) + (more > 0 ? ["\(more) more"] : [])
+        return .failed("\(outcome.summary); \(shown.joined(separator: "; "))".printable)
     }
 
     private func pause(_ action: PauseAction, _ job: Job, _ session: FleetSession) async -> ActionTable.State {

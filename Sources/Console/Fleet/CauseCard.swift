@@ -1,4 +1,5 @@
 import ControlProtocol
+import Delivery
 import EventLoop
 import Text
 
@@ -9,7 +10,8 @@ struct CauseCard: Sendable, Hashable {
     static let cardsMax = 200
     private static let codeBytesMax = 128
     private static let routeBytesMax = 1024
-    private static let topic = " topic "
+    private static let appsMax = 100
+    private static let appBytesMax = 200
 
     var code: String
     /// The route of the breaker: the authority, then the credential and the topic if the scope is that narrow.
@@ -19,12 +21,11 @@ struct CauseCard: Sendable, Hashable {
     var seconds: Int
     /// The number of workers with the breaker.
     var workers: Int
+    /// Some affected apps, as the workers name them.
+    var apps: Set<String> = []
 
-    /// The route without the authority, unless it is all of the route.
-    var scope: String { route.firstIndex(of: " ").map { String(route[route.index(after: $0)...]) } ?? route }
-
-    /// The topic of the route; nil if the breaker concerns several topics.
-    var app: String? { route.firstRange(of: Self.topic).map { String(route[$0.upperBound...]) } }
+    /// The narrowest scope that contains the breaker.
+    var scope: ProbeScope { ProbeScope(ofRoute: route) }
 
     /// Returns the cards of the reporting workers, the longest open first.
     static func cards(of workers: [FleetView.Worker], at now: MonotonicTime) -> [CauseCard] {
@@ -46,11 +47,18 @@ struct CauseCard: Sendable, Hashable {
                         sentence: breaker.sentence.printable.cut(to: FleetLimits.sentenceBytesMax), seconds: seconds,
                         workers: 0)
                 card.seconds = max(card.seconds, seconds)
+                card.add(breaker.apps)
                 if isFirst { card.workers += 1 }
                 cards[key] = card
             }
         }
         return cards.values.sorted { ($1.seconds, $0.code, $0.route) < ($0.seconds, $1.code, $1.route) }
+    }
+
+    private mutating func add(_ names: [String]) {
+        for name in names.prefix(Self.appsMax) where apps.count < Self.appsMax {
+            apps.insert(name.printable.cut(to: Self.appBytesMax))
+        }
     }
 
     private struct Key: Hashable {

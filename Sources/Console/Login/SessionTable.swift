@@ -73,15 +73,15 @@ struct SessionTable: Sendable {
 
     /// Counts a request.
     ///
-    /// - Parameter isWaiting: whether the request only ends a wait, which is not limited and keeps no session alive.
-    mutating func use(hash: String, at now: MonotonicTime) -> Use {
+    /// - Parameter isWaiting: whether the request only waits for changes, which keeps no session alive.
+    mutating func use(hash: String, isWaiting: Bool = false, at now: MonotonicTime) -> Use {
         guard var session = sessions[hash] else { return .unknown }
         guard isValid(session, at: now) else {
             sessions[hash] = nil
             return .unknown
         }
         let isAdmitted = session.pace.admits(at: now)
-        session.usedAt = now
+        if !isWaiting { session.usedAt = now }
         sessions[hash] = session
         return isAdmitted ? .session(session) : .tooFast
     }

@@ -41,15 +41,12 @@ const figures = (totals) => make("ul", { class: "figures", key: "figures" }, [
   ["waiting", "waiting", countOrDash(totals.waiting)],
   ["journal", "journal", Number.isFinite(totals.journal_seconds_behind)
     ? `${duration(totals.journal_seconds_behind)} behind` : null],
-  ["workers", "workers", workersFigure()],
+  ["workers", "workers", workersFigure(totals)],
 ].filter(([, , value]) => value !== null).map(([key, name, value]) =>
   make("li", { key }, make("strong", {}, value), " ", make("span", {}, name))));
 
 // Returns the number of reporting workers, and the number of silent ones.
-export function workersFigure() {
-  const list = fleet.workers();
-  const silent = list.filter((worker) => worker.presence === "silent").length;
-  const reporting = list.filter((worker) => worker.presence === "reporting").length;
+function workersFigure({ workers_reporting: reporting = 0, workers_silent: silent = 0 }) {
   return `${formatCount(reporting)}${silent > 0 ? ` + ${formatCount(silent)} silent` : ""}`;
 }
 
@@ -69,7 +66,8 @@ function causeCard(cause, pauses, age) {
     Number.isFinite(probeSeconds) && make("p", { class: "probe" }, nextProbe(probeSeconds - age)),
     remedyOf(cause.remedy),
     make("div", { class: "buttons" },
-      offers("probe") && button("Probe now…", () => probe(scope), { class: "main" }),
+      offers("probe")
+        && button("Probe now…", () => probe(scope), { class: "main", "aria-label": `Probe now: ${scope}` }),
       isScope(scope) && !isPaused(pauses, scope) && pauseButton(scope)));
 }
 

@@ -20,10 +20,11 @@ export const pauseCard = (pause) => card(`pause ${pause.scope}`,
   cardHead("paused", `Paused: ${nameOf(pause.scope)}`, `since ${moment(pause.since, { seconds: false })}`),
   make("p", {}, `${pause.by}: “${pause.why}”. `,
     pause.until ? `Ends at ${moment(pause.until, { seconds: false })}.` : "Lasts until an operator resumes."),
-  offers("resume") && make("div", { class: "buttons" }, button("Resume…", () => resume(pause.scope))));
+  offers("resume") && make("div", { class: "buttons" }, button("Resume…", () => resume(pause.scope),
+    { "aria-label": `Resume ${nameOf(pause.scope)}` })));
 
 export const pauseButton = (scope, label = "Pause…") =>
-  offers("pause") && button(label, () => pause(scope));
+  offers("pause") && button(label, () => pause(scope), scope ? { "aria-label": `Pause ${nameOf(scope)}` } : {});
 
 // Opens the action that pauses a scope; the dialog asks for the scope if it is null.
 export function pause(scope = null) {

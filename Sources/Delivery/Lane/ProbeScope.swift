@@ -35,6 +35,25 @@ extension ProbeScope: LosslessStringConvertible {
 }
 
 extension ProbeScope {
+    /// Creates the narrowest scope that contains an open breaker with this route, as in the status of a worker.
+    public init(ofRoute route: String) {
+        guard route != DeviceFinder.route else {
+            self = .store
+            return
+        }
+        // A topic contains no space, and the name of a certificate may contain any word.
+        let words = route.split(separator: " ", omittingEmptySubsequences: false)
+        if words.count >= 3, words[words.count - 2] == "topic", let topic = words.last, !topic.isEmpty {
+            self = .part(.topic(String(topic)))
+        } else if let space = route.firstIndex(of: " "),
+            let scope = PauseScope(String(route[route.index(after: space)...])), scope != .everything
+        {
+            self = .part(scope)
+        } else {
+            self = .endpoint(route)
+        }
+    }
+
     /// Returns whether an open breaker with this route, as in the status of a worker, is in the scope. A breaker of a
     /// topic is not in the scope of its key.
     public func contains(route: String) -> Bool {

@@ -44,7 +44,7 @@ struct ProbeCommand: ConfiguredCommand {
             throw UsageError(
                 "--why requires a text of 1 to \(FleetLimits.whyBytesMax) bytes without control characters")
         }
-        probe = FleetProbe(try Self.scope(parsed), by: PauseNote.operatorName, why: why)
+        probe = FleetProbe(try Self.scope(parsed), why: why)
     }
 
     private static func scope(_ parsed: ParsedArguments) throws(UsageError) -> ProbeScope {
@@ -71,20 +71,19 @@ struct ProbeCommand: ConfiguredCommand {
         let connector = try broker.connector()
         let waitQueues = try broker.topology().waitQueues
         return FleetSession.run(connector, command: "martlet probe") { session async throws(AMQPError) in
-            _ = try await session.collectReports(by: probe.by)
+            _ = try await session.collectReports(by: PauseNote.operatorName)
             let id = UUIDValue(randomOf: session.loop)
-            return report(try await probe.run(session, id: id, waitQueues: waitQueues))
+            return report(
+                try await probe.run(session, by: PauseNote.operatorName, id: id, waitQueues: waitQueues))
         }
     }
 
     private func report(_ outcome: FleetProbe.Outcome) -> ExitCode {
-        guard !outcome.probed.isEmpty || !outcome.failures.isEmpty else {
+        guard outcome.hasReplies else {
             Terminal.error.line("martlet: no worker has replied")
             return .unreachable
         }
-        let returned = outcome.returned > 0 ? ", returned \(outcome.returned.counted("held request"))" : ""
-        let isWritten = Terminal.output.line(
-            "probed \(outcome.probedCount.counted("breaker")) in \(outcome.probed.count.counted("worker"))\(returned)")
+        let isWritten = Terminal.output.line(outcome.summary)
         for (worker, reason) in outcome.failures.sorted(by: { $0.key < $1.key }) {
             Terminal.error.line("martlet: \(worker): \(reason)".printable)
         }
