@@ -1,10 +1,10 @@
 /// A check of the contrast of texts (WCAG 2.2, 1.4.3).
-enum Contrast {
+public enum Contrast {
     /// A JavaScript expression that returns a line for each visible text with a contrast below 4.5: the contrast, the
     /// element, and the text.
     ///
     /// If the background has several colors, as in a gradient, the lowest contrast counts.
-    static let belowLimit = """
+    public static let belowLimit = """
         (() => {
           const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
           const parse = (color) => {
