@@ -179,8 +179,8 @@ let package = Package(
         library(
             "Console",
             [
-                "Actions", "Configuration", "ControlProtocol", "Delivery", "Registrations", "BrokerTopology", "AMQP",
-                "AdminHTTP", "Crypto", "EventLoop", "JSON", "Text",
+                "Actions", "Configuration", "ControlProtocol", "History", "Delivery", "Registrations", "BrokerTopology",
+                "AMQP", "APNSProtocol", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite", "Text", "Threads",
             ],
             resources: [
                 "actions.js", "announcer.js", "api.js", "apps.js", "audit.js", "controls.css", "copy.js", "dead.js",
@@ -302,8 +302,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Actions", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
-                "BrokerTopology", "AMQP", "AdminHTTP", "Crypto", "EventLoop", "JSON", "TestKit",
+                "Console", "Actions", "Configuration", "ControlProtocol", "History", "Delivery", "BrokerManagement",
+                "BrokerTopology", "AMQP", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite", "TestKit",
             ]),
         tests(
             "DeadLettersTests",

@@ -28,6 +28,7 @@ package final class ConsoleServer: @unchecked Sendable {
     private let loop: EpollLoop
     private let watch: FleetWatch
     private let desk: LoginDesk
+    private let history: HistoryFeed?
     private var servers: [AdminServer] = []
     /// The address of the page without the login code.
     package private(set) var url = ""
@@ -54,13 +55,16 @@ package final class ConsoleServer: @unchecked Sendable {
         let changes = ChangeFeed(on: loop)
         var desk: LoginDesk?
         watch = FleetWatch(connector, configuration.topology, on: loop, changes: changes) { desk?.isInUse ?? false }
+        history = try configuration.history.map { settings throws(Failure) in
+            HistoryFeed(connector, try Self.files(settings), on: loop, changes: changes)
+        }
         let audit = AuditLog(watch, on: loop)
         self.desk = LoginDesk(configuration, proxyUserID: proxyUserID, audit, on: loop, limits: limits)
         desk = self.desk
         let routes = ConsoleRoutes(
             configuration: configuration, cluster: "\(connector.names.prefix)@\(connector.name)",
-            commands: CommandAdvice(configPath: configPath), desk: self.desk, watch: watch, changes: changes,
-            runner: ActionRunner(watch, audit, changes, on: loop), audit: audit, loop: loop)
+            commands: CommandAdvice(configPath: configPath), desk: self.desk, watch: watch, history: history,
+            changes: changes, runner: ActionRunner(watch, audit, changes, on: loop), audit: audit, loop: loop)
         do throws(TransportError) {
             try listen(RouteTable(routes.all + ConsolePageFile.routes))
             let table = RouteTable([openRoute])
@@ -70,6 +74,15 @@ package final class ConsoleServer: @unchecked Sendable {
             throw Failure(sentence: error.message)
         }
         watch.start()
+        history?.start()
+    }
+
+    private static func files(_ settings: HistorySettings) throws(Failure) -> HistoryFiles {
+        do throws(HistoryFiles.Failure) {
+            return try HistoryFiles(settings)
+        } catch {
+            throw Failure(sentence: "console.history: \(error.sentence)")
+        }
     }
 
     private static func connector(_ configuration: ConsoleConfiguration) throws(Failure) -> BrokerConnector {
@@ -152,6 +165,7 @@ package final class ConsoleServer: @unchecked Sendable {
     /// Closes all connections.
     package func stop() async {
         close()
+        await history?.close()
         await watch.close()
     }
 }

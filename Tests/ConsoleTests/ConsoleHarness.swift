@@ -5,7 +5,9 @@ import BrokerTopology
 import ControlProtocol
 import Crypto
 import EventLoop
+import History
 import JSON
+import SQLite
 import TestKit
 
 @testable import Configuration
@@ -35,9 +37,10 @@ final class ConsoleHarness: @unchecked Sendable {
     /// - Parameters:
     ///   - section: the members of the section `console`.
     ///   - prefix: the prefix of the names at the broker.
+    ///   - journal: batches that the history contains at the start; nil for a console without a history.
     static func run(
         _ section: String = "", broker url: String = "amqp://127.0.0.1:1", prefix: String = "push",
-        limits: SessionTable.Limits = SessionTable.Limits(),
+        limits: SessionTable.Limits = SessionTable.Limits(), journal: [JournalBatch]? = nil,
         _ body: @escaping @Sendable (ConsoleHarness) async throws -> Void
     ) async throws {
         let folder = try TemporaryDirectory("console")
@@ -48,10 +51,14 @@ final class ConsoleHarness: @unchecked Sendable {
             apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
             apps: {com.example.shop: {}}
             fleet: {}
-            console: {listen: "127.0.0.1:0", \(section.replacing("FOLDER", with: folder.path))}
+            console: {listen: "127.0.0.1:0", history: {folder: history}, \(section.replacing("FOLDER", with: folder.path))}
+            \(journal == nil ? "" : "journal: {}")
             """)
         try await onEpollLoop { loop in
             let configuration = try ConfigurationFile(path).console()
+            if let journal, let settings = configuration.history {
+                try await index(journal, in: try HistoryFiles(settings), on: loop)
+            }
             let server = try ConsoleServer(
                 configuration, configPath: "martlet.yaml", socketPath: folder.file("control"), on: loop, limits: limits)
             let harness = ConsoleHarness(
@@ -67,10 +74,36 @@ final class ConsoleHarness: @unchecked Sendable {
         }
     }
 
+    /// Writes batches to a history.
+    private static func index(_ batches: [JournalBatch], in files: HistoryFiles, on loop: EpollLoop) async throws {
+        guard !batches.isEmpty else { return }
+        let indexer = HistoryIndexer(files.folder, files.keys, on: loop)
+        let events = Events()
+        try indexer.start { events.opened = $0 }
+        try await loop.wait { events.opened != nil }
+        _ = try events.opened?.get()
+        let messages = batches.enumerated().map { HistoryMessage(offset: Int64($0), body: $1.json) }
+        indexer.write(messages, at: loop.now.unixMilliseconds) { events.written = $0 }
+        try await loop.wait { events.written != nil }
+        _ = try events.written?.get()
+        indexer.close { events.isClosed = true }
+        try await loop.wait { events.isClosed }
+    }
+
+    /// The results of an indexer.
+    ///
+    /// `@unchecked Sendable`: only the loop uses the object.
+    private final class Events: @unchecked Sendable {
+        var opened: Result<Int64?, SQLiteError>?
+        var written: Result<HistoryProgress, SQLiteError>?
+        var isClosed = false
+    }
+
     /// Declares the topology, and writes the first record of pauses.
-    static func declare(_ url: String, prefix: String) async throws {
+    static func declare(_ url: String, prefix: String, hasJournal: Bool = false) async throws {
         try await BrokerClients.withAdmin(url) { admin in
-            let topology = Topology(names: TopologyNames(prefix: prefix), hasFleetControl: true)
+            let topology = Topology(
+                names: TopologyNames(prefix: prefix), hasFleetControl: true, hasJournal: hasJournal)
             try await admin.waitUntilReady(deadlineSeconds: 30)
             var declarer = TopologyDeclarer(topology, admin: admin) { _ in }
             let failures = try await declarer.declare()

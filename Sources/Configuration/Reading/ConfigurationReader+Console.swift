@@ -22,7 +22,21 @@ extension ConfigurationReader {
         }
         var configuration = ConsoleConfiguration(broker: broker, topology: topology)
         if let section { read(section, into: &configuration) }
+        if hasJournal(root) { configuration.history = history(section?["history"]) }
         return configuration
+    }
+
+    /// Reads the section `console.history`, all of whose members have defaults.
+    private mutating func history(_ section: JSONValue?) -> HistorySettings {
+        // systemd names the folder of a unit with StateDirectory.
+        let state = Environment.value("STATE_DIRECTORY") ?? "/var/lib/martlet-console"
+        var history = HistorySettings(folder: state + "/history")
+        guard let section else { return history }
+        history.folder = section["folder"].flatMap { path($0) } ?? history.folder
+        history.days = section["days"]?.int ?? history.days
+        if let gigabytes = section["gigabytes_max"]?.int64 { history.bytesMax = gigabytes * 1_000_000_000 }
+        history.keysFile = section["keys_file"].flatMap { path($0) }
+        return history
     }
 
     /// Reads a path of the section `console`. Returns nil if it is missing or invalid.

@@ -33,6 +33,8 @@ package struct ConsoleConfiguration: Sendable {
     package var socketPath: String?
     package var broker: WorkerConfiguration.Broker
     package var topology: Topology
+    /// The settings of the history; nil without a journal.
+    package var history: HistorySettings?
 
     package init(broker: WorkerConfiguration.Broker, topology: Topology) {
         self.broker = broker

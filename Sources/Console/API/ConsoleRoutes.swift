@@ -15,6 +15,8 @@ struct ConsoleRoutes {
     let commands: CommandAdvice
     let desk: LoginDesk
     let watch: FleetWatch
+    /// The history; nil if it is off.
+    let history: HistoryFeed?
     let changes: ChangeFeed
     let runner: ActionRunner
     let audit: AuditLog
@@ -47,7 +49,7 @@ struct ConsoleRoutes {
                 _ = try desk.session(of: request)
                 return .json(auditPage(before: try Self.cursor(request)))
             },
-        ] + actions
+        ] + actions + HistoryRoutes(feed: history, desk: desk, watch: watch, loop: loop).all
     }
 
     // MARK: Routes
@@ -66,7 +68,7 @@ struct ConsoleRoutes {
     private func view(_ path: String, _ help: String, _ body: @escaping (FleetJSON) -> [UInt8]) -> AdminRoute {
         route(.get, path, help) { request, _ throws(AdminError) in
             watch.readQueues()
-            let body = body(FleetJSON(watch: watch, now: loop.now))
+            let body = body(FleetJSON(watch: watch, history: history, now: loop.now))
             let tag = "\"\(Secret.text(Digest.sha256(body)).prefix(32))\""
             var response = AdminResponse.json(body)
             if request.headers("if-none-match").contains(tag) { response = AdminResponse.empty(304) }
@@ -119,7 +121,7 @@ struct ConsoleRoutes {
         json.member("cluster", cluster)
         json.member("version", MartletVersion.current)
         json.member("prefix", watch.names.prefix)
-        json.member("history", false)
+        json.member("history", history != nil)
         json.member("expires_in_seconds", session.secondsLeft(at: loop.now.monotonic))
         json.list("actions", OperatorAction.names(for: session.login.role)) { $0.string($1) }
         json.list("request_queues", watch.names.requestQueues) { $0.string($1) }

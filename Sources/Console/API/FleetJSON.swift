@@ -13,6 +13,8 @@ struct FleetJSON {
     private static let listMax = 100
 
     let watch: FleetWatch
+    /// The history; nil if it is off.
+    let history: HistoryFeed?
     let now: Now
 
     private var workers: [FleetView.Worker] { watch.view.workers(at: now.monotonic) }
@@ -181,8 +183,7 @@ struct FleetJSON {
             json.member("since_seconds", card.seconds)
             json.member("workers", card.workers)
             json.member("workers_total", reporting.count)
-            json.key("messages_waiting")
-            json.null()
+            json.optional("messages_waiting", history?.waits.map { Int64(card.waiting(in: $0)) })
             json.key("next_probe_seconds")
             json.null()
             json.endObject()
@@ -211,9 +212,19 @@ struct FleetJSON {
         json.member("workers_silent", silent.count)
         json.key("waiting")
         if let waiting = watch.queues.waiting { json.int(Int64(waiting)) } else { json.null() }
-        json.key("journal_seconds_behind")
-        json.null()
+        json.optional("journal_seconds_behind", history?.secondsBehind.map(Int64.init))
         json.endObject()
+        json.key("history_problem")
+        if let problem = history?.problem {
+            json.beginObject()
+            json.member("code", problem.code)
+            json.member("sentence", Self.text(problem.sentence))
+            json.optional("remedy", problem.remedy)
+            json.member("since_seconds", seconds(since: problem.since))
+            json.endObject()
+        } else {
+            json.null()
+        }
         json.endObject()
         return json.bytes
     }

@@ -1,6 +1,7 @@
 import ControlProtocol
 import Delivery
 import EventLoop
+import History
 import Text
 
 /// A cause that holds requests: the open breakers of all workers with the same code and route.
@@ -26,6 +27,11 @@ struct CauseCard: Sendable, Hashable {
 
     /// The narrowest scope that contains the breaker.
     var scope: ProbeScope { ProbeScope(ofRoute: route) }
+
+    /// Returns the number of requests that wait because of the code, in the app of the route or in all apps.
+    func waiting(in waits: [OpenWaits]) -> Int {
+        waits.reduce(0) { sum, wait in wait.code == code && (app == nil || wait.app == app) ? sum + wait.count : sum }
+    }
 
     /// Returns the cards of the reporting workers, the longest open first.
     static func cards(of workers: [FleetView.Worker], at now: MonotonicTime) -> [CauseCard] {

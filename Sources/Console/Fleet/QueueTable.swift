@@ -20,7 +20,7 @@ struct QueueTable: Sendable {
         /// Whether the queue is a stream, whose number of messages the broker does not report.
         var isStream: Bool {
             switch self {
-            case .fixed(.pauses), .fixed(.fleetCommands): true
+            case .fixed(.pauses), .fixed(.fleetCommands), .fixed(.journal): true
             case .fixed, .requests, .wait: false
             }
         }
@@ -56,6 +56,14 @@ struct QueueTable: Sendable {
     func consumers(of queue: String) -> Int? {
         guard case .status(_, let consumers) = answers[queue] else { return nil }
         return consumers
+    }
+
+    /// The number of dead letters in their queue; nil if it is unknown.
+    var deadLetters: Int? {
+        guard let name = queues.first(where: { $0.kind == .fixed(.dead) })?.name,
+            case .status(let messages, _) = answers[name]
+        else { return nil }
+        return messages
     }
 
     /// The number of requests in the wait queues; nil if it is unknown.

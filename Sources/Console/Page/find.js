@@ -80,7 +80,9 @@ const gapReasons = new Map([
 ]);
 
 const gapNote = (gap) => make("p", { class: "gap", key: `gap ${gap.worker} ${gap.from}` }, icon("warn"),
-  make("span", {}, `${gap.worker} ${gapReasons.get(gap.reason) ?? gap.reason} at ${moment(gap.until)}. `, loss(gap)));
+  make("span", {}, gap.reason === "silent"
+    ? `${gap.worker} has sent no journal since ${moment(gap.from)}. If it was killed, some of its results are missing.`
+    : [`${gap.worker} ${gapReasons.get(gap.reason) ?? gap.reason} at ${moment(gap.until)}. `, loss(gap)]));
 
 const loss = ({ lines, from, until }) => (Number.isFinite(lines)
   ? `${plural(lines, "result")} ${agree(lines, "is", "are")} missing here.`

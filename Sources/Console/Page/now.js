@@ -24,7 +24,7 @@ export const page = {
     const unreported = fleet.current()?.unreported_consumers ?? 0;
     const cards = [
       causes.map((cause) => causeCard(cause, pauses, age)), pauses.map(pauseCard), silentCard(silent, age),
-      unreported > 0 && unreportedCard(unreported),
+      unreported > 0 && unreportedCard(unreported), historyCard(data.history_problem, age),
     ].flat().filter(Boolean);
     return [
       heading("Now", pauseButton(null)),
@@ -91,6 +91,13 @@ const unreportedCard = (count) => card("unreported", cardHead("warn", `${plural(
   make("p", {}, "These consumers belong to workers that do not report: older than 0.2, without rights, or cut off. "
     + "Pauses of the fleet may not reach them."),
   make("p", {}, make("a", { href: "#/queues" }, "See the consumers of each queue")));
+
+function historyCard(problem, age) {
+  if (!problem) return null;
+  const since = problem.since_seconds + age;
+  return card("history", cardHead("warn", "The history has stopped", `since ${duration(since)}`),
+    make("p", {}, problem.sentence), problem.remedy && note(problem.remedy));
+}
 
 function quiet() {
   if (fleet.workers().length === 0 && fleet.current()) {

@@ -30,6 +30,8 @@ struct HistoryChanges: Sendable {
     /// Requests that wait; nil for requests whose wait has ended.
     var waits: [UUIDValue: JournalWait?] = [:]
     var sequences: [JournalSequences.Change] = []
+    /// The time of the last batch, in UNIX milliseconds.
+    var lastBatchAt: Int64?
     var malformedBatches = 0
     var repeatedBatches = 0
     var ignoredLines = 0

@@ -31,6 +31,7 @@ struct HistoryFold {
             changes.malformedBatches += 1
             return
         }
+        changes.lastBatchAt = batch.head.sentAt
         let change = sequences.receive(batch.head)
         guard !change.isRepeat else {
             changes.repeatedBatches += 1

@@ -6,6 +6,8 @@ package struct HistoryProgress: Sendable, Hashable {
     package var isDiskFull = false
     /// The number of rows that the transaction stored.
     package var rows = 0
+    /// The time of the last batch of the transaction, by the worker's clock, in UNIX milliseconds; nil without a batch.
+    package var lastBatchAt: Int64?
     /// The numbers of the segments that were deleted.
     package var deletedSegments: [Int] = []
 }

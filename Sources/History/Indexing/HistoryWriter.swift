@@ -130,6 +130,7 @@ package final class HistoryWriter {
             prunedAt = now
         }
         progress.nextOffset = index.nextOffset
+        progress.lastBatchAt = fold.changes.lastBatchAt
         crashPoint(.indexWritten)
         return progress
     }
