@@ -48,6 +48,17 @@ import Testing
         #expect(configuration.proxy == .init(user: "www-data", groups: ["ops": .operate, "all": .view]))
     }
 
+    @Test func `A journal turns the history on`() throws {
+        #expect(try read("console: {history: {days: 3}}").history == nil)
+        let standard = try #require(try read("journal: {}").history)
+        #expect(standard.days == 7 && standard.bytesMax == 20_000_000_000 && standard.keysFile == nil)
+        #expect(standard.folder.hasSuffix("/history"))
+        let section = "journal: {}\nconsole: {history: {folder: data, days: 3, gigabytes_max: 5, keys_file: keys.json}}"
+        let history = try #require(try read(section).history)
+        #expect(history.folder == "\(folder.path)/data" && history.keysFile == "\(folder.path)/keys.json")
+        #expect(history.days == 3 && history.bytesMax == 5_000_000_000)
+    }
+
     // The user of the console may not know the secrets of the worker's user.
     @Test func `With a URL of its own the console needs no secret of the section amqp`() throws {
         let text = """

@@ -1,6 +1,9 @@
 import AMQP
 import Actions
+import BrokerTopology
+import Configuration
 import ControlProtocol
+import EventLoop
 import History
 import JSON
 import TestKit

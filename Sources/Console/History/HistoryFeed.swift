@@ -246,11 +246,13 @@ final class HistoryFeed: @unchecked Sendable {
             waitsTimer = nil
             readWaits()
         }
-        store.read({ reader throws(SQLiteError) in try reader.openWaits() }) { [self] result in
-            guard !isClosing, case .success(let waits) = result, self.waits != waits else { return }
-            self.waits = waits
-            changes.note(.history)
-        }
+        store.read(
+            { reader throws(SQLiteError) in try reader.openWaits() },
+            { [self] result in
+                guard !isClosing, case .success(let waits) = result, self.waits != waits else { return }
+                self.waits = waits
+                changes.note(.history)
+            })
     }
 
     /// The receiver of the stream's messages.

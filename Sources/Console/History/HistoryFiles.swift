@@ -43,15 +43,17 @@ struct HistoryFiles {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0
-        else { throw Failure(sentence: "\(path) must be a folder that only this user can open; run: chmod 700 \(path)") }
+        else {
+            throw Failure(sentence: "\(path) must be a folder that only this user can open; run: chmod 700 \(path)")
+        }
     }
 
     /// Creates the key file, which only this user can read.
     private static func makeKeys(_ path: String, isNew: Bool) throws(Failure) {
         guard isNew else {
             throw Failure(
-                sentence: "the key file \(path) is missing, without which the history is unreadable; restore the file, or "
-                    + "delete the folder of the history")
+                sentence: "the key file \(path) is missing, without which the history is unreadable; restore the file, "
+                    + "or delete the folder of the history")
         }
         let text: [UInt8]
         do throws(CryptoError) {

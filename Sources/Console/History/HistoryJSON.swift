@@ -1,5 +1,6 @@
 import APNSProtocol
 import ControlProtocol
+import Crypto
 import History
 import JSON
 

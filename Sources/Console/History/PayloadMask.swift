@@ -54,7 +54,7 @@ struct PayloadMask {
                 json.string(masks && pointer != path ? Self.mask : text)
             }
         case .number: if let number = value.double { json.double(number) } else { json.null() }
-        case .bool: json.bool(value.bool ?? false)
+        case .boolean: json.bool(value.bool ?? false)
         case .null: json.null()
         }
     }

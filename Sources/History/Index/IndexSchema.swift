@@ -1,9 +1,9 @@
-import SQLite
+package import SQLite
 
 extension SQLiteSchema {
     /// The tables of the index: what the rows of segments do not contain, or what outlives them. Times are UNIX
     /// milliseconds, minutes and hours those since 1970. `app` and `code` are numbers of `word`.
-    static let historyIndex = SQLiteSchema(
+    package static let historyIndex = SQLiteSchema(
         application: 0x4d74_6869,
         steps: [
             """
