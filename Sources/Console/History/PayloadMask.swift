@@ -53,7 +53,7 @@ struct PayloadMask {
             } else {
                 json.string(masks && pointer != path ? Self.mask : text)
             }
-        case .number: if let number = value.double { json.double(number) } else { json.null() }
+        case .number: json.raw(value.sourceBytes)
         case .boolean: json.bool(value.bool ?? false)
         case .null: json.null()
         }
