@@ -30,7 +30,13 @@ struct CauseCard: Sendable, Hashable {
 
     /// Returns the number of requests that wait because of the code, in the app of the route or in all apps.
     func waiting(in waits: [OpenWaits]) -> Int {
-        waits.reduce(0) { sum, wait in wait.code == code && (app == nil || wait.app == app) ? sum + wait.count : sum }
+        waits.lazy.filter { $0.code == code && (topic == nil || $0.app == topic) }.reduce(0) { $0 + $1.count }
+    }
+
+    /// The topic of the route; nil if the breaker concerns several topics.
+    private var topic: String? {
+        guard case .part(.topic(let name)) = scope else { return nil }
+        return name
     }
 
     /// Returns the cards of the reporting workers, the longest open first.
