@@ -3,7 +3,7 @@ public struct InstructionCount: Equatable, Sendable {
     /// The allowed increase over the accepted count, in percent.
     public static let growthPercentMax = 1
     /// The allowed increase with many apps over the count with one app, in percent.
-    public static let growthPercentMaxOfApps = 7
+    public static let growthPercentMaxOfApps = 8
 
     public let byModule: [String: Int]
 
