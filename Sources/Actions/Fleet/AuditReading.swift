@@ -40,8 +40,8 @@ package final class AuditReading {
         let exchange = session.names.controlExchange
         let reader = reader(from: .first) { [self] message in
             seenOffset = message.offset
-            guard message.exchange == exchange, message.routingKey.hasPrefix("audit."), !message.isOversized,
-                let record = try? AuditRecord(json: message.body)
+            guard message.exchange == exchange, message.routingKey.hasPrefix(AuditRecord.keyPrefix),
+                !message.isOversized, let record = try? AuditRecord(json: message.body)
             else { return }
             receive(record)
         }

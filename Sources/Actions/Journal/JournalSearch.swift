@@ -42,7 +42,6 @@ package final class JournalSearch {
         connection = BrokerConnection(
             loop: loop, connectors: connector.connectors(on: loop),
             configuration: connector.connection(named: command))
-        // The stream has the prefix of the other names.
         stream = connector.names.journalStream
         exchange = connector.names.fleetExchange
         arrivals = ArrivalWait(on: loop)

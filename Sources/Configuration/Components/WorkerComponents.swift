@@ -5,7 +5,6 @@ import ControlProtocol
 package import Crypto
 package import Delivery
 package import EventLoop
-import Glibc
 
 /// The values from which lanes create their objects, derived from a configuration.
 package struct WorkerComponents: Sendable {
@@ -29,7 +28,7 @@ package struct WorkerComponents: Sendable {
         }
         var lane = LaneConfiguration(
             names: configuration.broker.names,
-            broker: brokerConnector.connection(named: "martlet \(Self.process)"),
+            broker: brokerConnector.connection(named: "martlet \(ProcessName.current)"),
             requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list.map(\.configuration),
             worker: Self.worker)
         lane.laneCount = laneConnectors.count
@@ -67,7 +66,7 @@ package struct WorkerComponents: Sendable {
         for role: String, on loop: EventLoop, heartbeatSecondsMax: Int? = nil
     ) -> BrokerConnection {
         var configuration = brokerConnector.connection(
-            named: "martlet \(Self.process) \(role) \(MartletVersion.current)")
+            named: "martlet \(ProcessName.current) \(role) \(MartletVersion.current)")
         if let limit = heartbeatSecondsMax {
             let seconds = configuration.heartbeatSeconds
             // Without a limit, an interval of 0 means no heartbeats.
@@ -78,14 +77,5 @@ package struct WorkerComponents: Sendable {
     }
 
     /// The host, process ID and version, by which operators identify the worker.
-    private static var worker: String { "\(process)/\(MartletVersion.current)" }
-
-    private static var process: String {
-        let host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
-            name.initialize(repeating: 0)
-            guard let start = name.baseAddress, gethostname(start, name.count - 1) == 0 else { return "-" }
-            return String(cString: start)
-        }
-        return "\(host)/\(getpid())"
-    }
+    private static var worker: String { "\(ProcessName.current)/\(MartletVersion.current)" }
 }

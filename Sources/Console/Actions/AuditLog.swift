@@ -1,9 +1,9 @@
 import AMQP
 import Actions
+import Configuration
 import ControlProtocol
 import Crypto
 import EventLoop
-import Glibc
 
 /// The console's records in the audit. Loop-bound.
 ///
@@ -24,10 +24,7 @@ final class AuditLog: @unchecked Sendable {
 
     init(_ watch: FleetWatch, on loop: EventLoop) {
         (self.watch, self.loop) = (watch, loop)
-        var name = [CChar](repeating: 0, count: 256)
-        let hasName = gethostname(&name, name.count - 1) == 0
-        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        console = "\(hasName ? host : "-")/\(getpid())"
+        console = ProcessName.current
     }
 
     func record(
@@ -35,7 +32,7 @@ final class AuditLog: @unchecked Sendable {
         command: String? = nil, result: String? = nil, count: Int? = nil
     ) -> AuditRecord {
         AuditRecord(
-            id: id ?? UUIDValue(high: loop.nextRandom(), low: loop.nextRandom()), at: loop.now.unixMilliseconds,
+            id: id ?? UUIDValue(randomOf: loop), at: loop.now.unixMilliseconds,
             by: name, verb: verb, phase: phase, why: why, command: command, result: result, count: count,
             console: console)
     }

@@ -150,7 +150,7 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
         read(
             configuration, in: session,
             Records(of: names, from: position) { [self] message in
-                guard trail.isNew(message.offset), message.routingKey.hasPrefix("audit."),
+                guard trail.isNew(message.offset), message.routingKey.hasPrefix(AuditRecord.keyPrefix),
                     let record = try? AuditRecord(json: message.body)
                 else { return }
                 trail.add(record, at: message.offset)

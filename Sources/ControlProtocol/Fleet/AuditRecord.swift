@@ -51,7 +51,10 @@ package struct AuditRecord: Sendable, Hashable {
     }
 
     /// The routing key of the record.
-    package var routingKey: String { "audit.\(verb)" }
+    package var routingKey: String { Self.keyPrefix + verb }
+
+    /// The beginning of the routing keys of all records.
+    package static let keyPrefix = "audit."
 }
 
 extension AuditRecord {

@@ -14,8 +14,8 @@ struct AuditCommand: ConfiguredCommand {
         summary: "Print the actions, logins and refusals of all consoles.",
         discussion: """
             Read the stream <prefix>.commands, which keeps its records for 90 days. Times are by the clock of the console.
-            Anyone who may publish to <prefix>.control with a key that begins with audit. can add records, but nobody can
-            change or remove one.
+            Anyone who may publish to <prefix>.control with a key that begins with audit. can add records, but no user
+            can change or remove one.
             """,
         options: .broker + [
             OptionSyntax(
@@ -33,11 +33,10 @@ struct AuditCommand: ConfiguredCommand {
         broker = try BrokerOptions(parsed)
         isJSON = parsed.has("json")
         sinceSeconds = try parsed.options["since"].map { text throws(UsageError) in
-            let factors: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-            guard let factor = text.last.flatMap({ factors[$0] }), let number = Int64(text.dropLast()),
-                1...Self.secondsMax / factor ~= number
-            else { throw UsageError("--since requires a duration of 1s to 90d, such as 2h or 7d") }
-            return number * factor
+            guard let seconds = DurationText.seconds(text), seconds <= Self.secondsMax else {
+                throw UsageError("--since requires a duration of 1s to 90d, such as 2h or 7d")
+            }
+            return Int64(seconds)
         }
     }
 

@@ -47,11 +47,10 @@ struct ConsoleTokenCommand: ConfiguredCommand {
             throw UsageError("--name requires 1 to \(FleetLimits.byBytesMax) bytes without control characters")
         }
         expiresSeconds = try parsed.options["expires"].map { text throws(UsageError) in
-            let factors: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-            guard let factor = text.last.flatMap({ factors[$0] }), let number = Int64(text.dropLast()),
-                1...Self.secondsMax / factor ~= number
-            else { throw UsageError("--expires requires a duration, such as 12h or 90d, of at most 3650d") }
-            return number * factor
+            guard let seconds = DurationText.seconds(text), seconds <= Self.secondsMax else {
+                throw UsageError("--expires requires a duration, such as 12h or 90d, of at most 3650d")
+            }
+            return Int64(seconds)
         }
     }
 
