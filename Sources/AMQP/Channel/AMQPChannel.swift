@@ -53,7 +53,8 @@ public final class AMQPChannel {
         }
         if let failure = connection.failure, !failure.isRetriable { throw failure }
         let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
-            failure ?? AMQPError(.timedOut, "no connection to the broker within \(deadlineSeconds) s")
+            let missing = connection.isOpen ? "no open channel" : "no connection to the broker"
+            return failure ?? AMQPError(.timedOut, "\(missing) within \(deadlineSeconds) s")
         }
         if let error { throw error }
     }

@@ -16,6 +16,10 @@ struct SystemFixture {
     private let delays: [String]
     private let brokerURL: String
 
+    private static let topologyAttemptsMax = 3
+    /// The exit status of a command without an answer of the broker.
+    private static let unreachable: Int32 = 3
+
     /// Starts a simulator and writes the configuration. Does not apply the topology.
     ///
     /// - Parameters:
@@ -69,10 +73,14 @@ struct SystemFixture {
     /// The names of the wait queues, which are also the names of their exchanges.
     var waitQueues: [String] { delays.flatMap { delay in (1...3).map { "\(prefix).wait.\(delay).\($0)" } } }
 
+    /// Declares the objects of the configuration. Repeats the command while the broker does not answer in time, because
+    /// the suites share a broker.
     func applyTopology() async throws {
-        let result = try await ChildProcess.run([
-            Products.executable("martlet"), "topology", "apply", "--config", configuration,
-        ])
+        let command = [Products.executable("martlet"), "topology", "apply", "--config", configuration]
+        var result = try await ChildProcess.run(command)
+        for _ in 1..<Self.topologyAttemptsMax where result.exit.status == .exited(Self.unreachable) {
+            result = try await ChildProcess.run(command)
+        }
         try #require(result.exit.status == .exited(0), "\(result.errors)")
     }
 
