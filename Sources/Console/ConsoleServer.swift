@@ -119,7 +119,7 @@ package final class ConsoleServer: @unchecked Sendable {
             let host = ["0.0.0.0", "::"].contains(endpoint.host) ? "127.0.0.1" : endpoint.host
             url = "http://\(Endpoint(host: host, port: server.endpoint.port))/"
         case .socket(let path):
-            // The proxy has another user. Every request needs a login.
+            // The proxy has another user. The routes of the API need a login.
             let isOpenToAll = configuration.proxy != nil
             servers.append(
                 try AdminServer(loop: loop, socketPath: path, isOpenToAll: isOpenToAll, configuration: limits) {

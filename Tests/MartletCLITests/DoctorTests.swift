@@ -164,7 +164,7 @@ import YAML
     func `Permissions of other users for a file are reported`(content: ReadFile.Content, mode: UInt32, text: String?) {
         let lines = ReadFile(path: "a", content: content).warnings(mode: mode)
         #expect(lines.map(\.text) == (text.map { ["any user on this machine \($0)"] } ?? []))
-        #expect(lines.allSatisfy { $0.remedy.hasPrefix(content == .secret ? "chmod o= " : "chmod o-w ") })
+        #expect(lines.allSatisfy { $0.remedy.contains(content == .secret ? "then run: chmod o= " : "run: chmod o-w ") })
     }
 
     @Test(arguments: [(UInt32(0), UInt32(7), true), (7, 7, true), (8, 7, false), (8, 0, true)])

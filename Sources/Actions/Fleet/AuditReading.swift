@@ -3,10 +3,10 @@ import BrokerTopology
 package import ControlProtocol
 import EventLoop
 
-/// A reading of the audit from its beginning to the record that was the newest at the start. Loop-bound.
+/// A reading of the audit from its beginning to the last chunk that the stream had at the start. Loop-bound.
 package final class AuditReading {
     private static let prefetch = 200
-    /// Maximum wait for the newest record, and between two records.
+    /// Maximum wait for the last chunk, and between two messages.
     private static let millisecondsMax = 5000
 
     private let session: FleetSession
@@ -26,7 +26,8 @@ package final class AuditReading {
     /// Reads all records, oldest first.
     ///
     /// - Parameter receive: called with each record.
-    /// - Throws: the refusal of the broker, or `timedOut` if it delivers no message in time.
+    /// - Throws: the refusal of the broker, the loss of the connection, or `timedOut` if the broker delivers no message
+    ///   in time.
     package func run(_ receive: @escaping (AuditRecord) -> Void) async throws(AMQPError) {
         let end = reader(from: .last) { [self] in lastOffset = lastOffset ?? $0.offset }
         await wait { lastOffset != nil }

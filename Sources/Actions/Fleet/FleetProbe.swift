@@ -7,8 +7,8 @@ import Text
 
 /// A probe of open breakers in all workers of a fleet.
 ///
-/// Workers otherwise probe a breaker after growing waits of up to a minute, and a breaker of a key, certificate or topic
-/// also needs a request. A repeated probe is harmless.
+/// Workers otherwise probe a breaker after growing waits. The probe of a breaker of a key, certificate or topic also
+/// needs a request. A repeated probe is harmless.
 package struct FleetProbe: Sendable, Hashable {
     /// Maximum wait for the replies of the workers.
     private static let repliesMillisecondsMax = 2000
@@ -59,7 +59,7 @@ extension FleetProbe {
 
         package var breakerCount: Int { breakers.values.reduce(0) { $0 + $1.count } }
 
-        /// The causes of the breakers that requests probe.
+        /// The reason codes of requests that the breakers hold.
         fileprivate var codes: Set<String> { Set(breakers.values.joined().map { MessageHeaderName.heldCode($0.code) }) }
 
         /// The apps of the breakers; empty if a breaker names none or not all.
@@ -102,8 +102,9 @@ extension FleetProbe {
         }
     }
 
-    /// Probes the breakers. Returns a few held requests, which probe the breakers of keys, certificates and topics.
-    /// Waits until no worker reports an open breaker of the scope, ``closeSecondsMax`` seconds at most.
+    /// Probes the breakers. Moves a few held requests to their request queues, to probe the breakers of keys,
+    /// certificates and topics. Waits until no worker reports an open breaker of the scope, ``closeSecondsMax`` seconds
+    /// at most.
     ///
     /// - Parameters:
     ///   - session: an open session that has collected reports.

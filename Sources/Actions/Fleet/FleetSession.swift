@@ -5,7 +5,7 @@ package import ControlProtocol
 import Crypto
 package import EventLoop
 
-/// A session of an operator's program with the workers of a fleet: it sends commands and receives reports.
+/// A session of an operator's program with the workers of a fleet. It sends commands and receives reports.
 ///
 /// The session has its own connection and an exclusive queue at the broker, which the broker deletes with the
 /// connection. Loop-bound.
@@ -83,7 +83,7 @@ package final class FleetSession {
     }
 
     /// Changes the host of the connection until the node has a replica of the stream of pauses. Returns after another
-    /// refusal, too, because later steps report it.
+    /// refusal or a timeout, too, because later steps report it.
     func findReplica() async {
         guard connector.endpoints.count > 1 else { return }
         let search = ReplicaSearch(on: loop)
@@ -209,8 +209,8 @@ package final class FleetSession {
     }
 
     /// Requests a report from each worker. Waits until each consumer at the broker belongs to a worker that has
-    /// reported, or until the time has passed. If the program may not send commands, or the stream of commands is
-    /// missing, waits for the regular reports.
+    /// reported, but for at least one report. Ends when the time has passed. If the program may not send commands, or
+    /// the stream of commands is missing, waits for the regular reports.
     ///
     /// - Returns: the number of consumers that belong to no worker that reports.
     package func collectReports(by operatorName: String) async throws(AMQPError) -> Int {

@@ -8,7 +8,7 @@ import EventLoop
 /// A request probes the breaker of a key, a certificate or a topic. Held requests are in wait queues, possibly for
 /// hours. The requests that stay there count one failed delivery each.
 struct HeldRequestReturn {
-    /// Maximum number of requests that are read of a wait queue.
+    /// Maximum number of requests that one run reads from a wait queue.
     static let readMax = 500
     /// The time without a further delivery after which the queue is considered read.
     private static let quietMilliseconds = 500

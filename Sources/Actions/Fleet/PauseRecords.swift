@@ -75,7 +75,7 @@ final class PauseRecords {
         return records.last
     }
 
-    /// Returns whether the stream contains any message. Waits for one.
+    /// Returns whether the stream contains no message. Waits for a message.
     ///
     /// - Throws: the refusal or the loss of the connection, or `timedOut` if the broker has not answered.
     func isEmpty(milliseconds: Int) async throws(AMQPError) -> Bool {

@@ -15,7 +15,7 @@ package final class PauseWriter {
         case violation(PauseViolation)
         /// Another program holds the lock.
         case locked
-        /// The newest record is another one than the caller expects.
+        /// The newest record has another revision than the caller expects.
         case moved
         /// The stream contains no record.
         case noRecord
@@ -52,7 +52,7 @@ package final class PauseWriter {
     /// - Parameter session: an open session.
     package init(_ session: FleetSession) { self.session = session }
 
-    /// Publishes a record with the change. Returns the record once the broker has confirmed it.
+    /// Publishes a record with the change. Returns the record once the broker has confirmed and delivered it.
     ///
     /// - Parameter expected: the revision of the record that the change must follow; nil for any record.
     package func write(
@@ -68,8 +68,7 @@ package final class PauseWriter {
         }
     }
 
-    /// Publishes the first record of a series if the stream contains no record. Returns whether it published the
-    /// record.
+    /// Publishes the first record of a series if the stream is empty. Returns whether it published the record.
     package func writeFirst() async throws(Failure) -> Bool {
         await session.findReplica()
         return try await withLock(from: .first) { (records) async throws(Failure) in

@@ -18,7 +18,7 @@ package final class JournalSearch {
 
     /// The reason for the end of a search.
     package enum End: Sendable, Hashable {
-        /// The end that the stream had at the beginning of the search.
+        /// The end that the stream had at the beginning of the search, or no further message.
         case complete
         /// The maximum duration.
         case stopped
@@ -53,7 +53,7 @@ package final class JournalSearch {
     /// - Parameters:
     ///   - since: UNIX milliseconds.
     ///   - seconds: the maximum duration.
-    /// - Throws: the refusal of the broker, or the loss of the connection.
+    /// - Throws: the refusal of the broker, the loss of the connection, or `timedOut` if the broker does not answer.
     package func run(since: Int64, seconds: Int) async throws(AMQPError) -> End {
         let deadline = loop.now.monotonic + .seconds(seconds)
         let newest = reader(

@@ -43,7 +43,7 @@ package struct PauseAction: Sendable, Hashable {
                 scope: scope, by: operatorName, why: why, since: now, until: seconds.map { now + Int64($0) * 1000 }))
     }
 
-    /// Publishes a record with the change. Returns the record once the broker has confirmed it.
+    /// Publishes a record with the change. Returns the record once the broker has confirmed and delivered it.
     ///
     /// - Parameter expected: the revision that the change must follow; nil for any revision.
     package func write(

@@ -43,7 +43,7 @@ package struct TestRequest: Sendable, Hashable {
         return nil
     }
 
-    /// The body of the request. It has no id: the message-id identifies the request.
+    /// The body of the request. It has no id, because the message-id identifies the request.
     package var json: [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -91,7 +91,8 @@ struct ConsoleRoutes {
     private static func cursor(_ request: AdminRequest) throws(AdminError) -> Int64? {
         guard let text = request.query("before") else { return nil }
         guard let cursor = Int64(text), cursor >= 0, "\(cursor)" == text else {
-            throw AdminError(400, "before must be the member next of an answer", code: "cursor")
+            throw AdminError(
+                400, "before must be the value of the member `next` of an earlier response", code: "cursor")
         }
         return cursor
     }
@@ -201,8 +202,8 @@ extension ConsoleRoutes {
         return .json(json.bytes)
     }
 
-    /// Begins an action after all checks: the role of the session and of the console, the phrase, and the state that
-    /// the preview has shown.
+    /// Begins an action after all checks. They concern the role of the session and of the console, the phrase, and the
+    /// state that the preview has shown.
     private func begin(_ request: AdminRequest, _ session: SessionTable.Session) throws(AdminError) -> AdminResponse {
         let wanted = try ActionRequest(request.body, queues: watch.names.requestQueues)
         guard let id = wanted.id else { throw AdminError(400, "id must be a UUID", code: "invalid") }

@@ -129,7 +129,7 @@ final class LoginDesk {
         case .unknown: throw ConsoleErrors.login
         case .tooFast: throw ConsoleErrors.tooFast
         case .session(let session):
-            // Another operator of the proxy may have found the session.
+            // Another operator of the proxy may have the secret of the session.
             guard session.login.proof != .proxy || headers?.user == session.login.name else {
                 throw ConsoleErrors.login
             }
@@ -163,7 +163,8 @@ final class LoginDesk {
 
     /// Reads the headers of the proxy.
     ///
-    /// - Throws: if another client has set the headers. The audit records the attempt.
+    /// - Throws: if a client other than the proxy has set the headers, or if they are ambiguous. Records the refusal in
+    ///   the audit.
     private func proxyHeaders(of request: AdminRequest) throws(AdminError) -> ProxyHeaders? {
         let isFromProxy = proxyUserID != nil && request.peerUserID == proxyUserID
         switch ProxyHeaders.read(request.headers, isFromProxy: isFromProxy) {

@@ -11,7 +11,7 @@ struct ActionRequest: Sendable, Hashable {
 
     var action: OperatorAction
     var why: String
-    /// The id that the page has made; nil in a preview.
+    /// The id that the page has made. A preview needs none.
     var id: UUIDValue?
     var phrase: String?
     var expect: String?
@@ -47,7 +47,7 @@ struct ActionRequest: Sendable, Hashable {
         try check()
     }
 
-    /// Checks the limits of the broker's messages.
+    /// Checks the limits of the reason, and of the scope of a pause or resumption.
     private func check() throws(AdminError) {
         let change =
             switch action {

@@ -48,10 +48,9 @@ final class ActionRunner: @unchecked Sendable {
         (self.watch, self.audit, self.changes, self.loop) = (watch, audit, changes, loop)
     }
 
-    /// Begins an action that is allowed. Returns the action; its state is then still `running`.
+    /// Begins an action that is allowed. Returns the action, or the known action that an earlier request has begun.
     ///
     /// - Throws: if the id has another meaning, or a limit is reached.
-    /// - Returns: the action, and whether an earlier request has begun it.
     func begin(
         _ request: ActionRequest, _ plan: ActionPlan, _ login: Operator, id: UUIDValue, revision: PauseRevision?
     ) throws(AdminError) -> ActionTable.Action {
@@ -70,7 +69,8 @@ final class ActionRunner: @unchecked Sendable {
 
     static let taken = AdminError(409, "another action has this id", code: "id_taken")
 
-    /// Returns the action if an earlier request of the operator has begun it.
+    /// Returns the action that an earlier request of the operator has begun; nil for an unknown id. Throws if the id
+    /// has another meaning.
     func known(_ request: ActionRequest, _ login: Operator, id: UUIDValue) throws(AdminError) -> ActionTable.Action? {
         guard let action = table.action(id) else { return nil }
         guard action.by == login.name, action.content == request.content else { throw Self.taken }

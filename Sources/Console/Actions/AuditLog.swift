@@ -9,8 +9,8 @@ import EventLoop
 ///
 /// `@unchecked Sendable`: only the loop uses the object.
 final class AuditLog: @unchecked Sendable {
-    /// Maximum number of records a second that requests without a valid login can cause, so that an attacker cannot
-    /// displace other records of the stream.
+    /// Maximum number of records of refusals a second, after a burst, so that an attacker cannot displace other records
+    /// of the stream.
     private static let refusalsPerSecond = 1
     private static let refusalsBurst = 20
     /// Maximum number of records that wait for the broker's confirm.
@@ -42,7 +42,8 @@ final class AuditLog: @unchecked Sendable {
         try await session.publish(record.json, type: AuditRecord.type, key: record.routingKey)
     }
 
-    /// Publishes a record without a wait. The record is lost if the broker is away.
+    /// Publishes a record without a wait. The record is lost if the broker is away, or if too many records wait for
+    /// their confirm.
     func note(_ record: AuditRecord) {
         guard let session = watch.session, pendingCount < Self.pendingMax else { return }
         pendingCount += 1

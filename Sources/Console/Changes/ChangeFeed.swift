@@ -34,7 +34,7 @@ final class ChangeFeed {
         }
     }
 
-    /// Answers when a part has changed since a number, or when the time has passed.
+    /// Answers when a part has changed since a number, when the time has passed, or when the session ends.
     func wait(_ exchange: AdminExchange, session: String, after: Int, seconds: Int) throws(AdminError) {
         guard seconds > 0, log.changed(after: after).isEmpty else { return exchange.answer(.json(text(after))) }
         guard waits.count < Self.waitsMax,

@@ -14,8 +14,8 @@ struct ChangeLog: Sendable, Hashable {
         numbers[part] = sequence
     }
 
-    /// Returns the parts that have changed since a number. Returns all parts for 0, and for a number of an earlier
-    /// process.
+    /// Returns the parts that have changed since a number. Returns all parts for 0, and for a number above the last,
+    /// such as one of an earlier process.
     func changed(after number: Int) -> [ConsolePart] {
         guard 1...sequence ~= number else { return ConsolePart.allCases }
         return ConsolePart.allCases.filter { numbers[$0] ?? 0 > number }

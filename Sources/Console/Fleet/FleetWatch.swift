@@ -31,7 +31,7 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
     let topology: Topology
     private(set) var link: Link
     private var lastView = FleetView(memoryBytesMax: FleetWatch.viewBytesMax)
-    /// The newest record of pauses; nil before the first one.
+    /// The newest record of pauses; nil before the first record.
     private(set) var pauses: PauseRecord?
     private(set) var trail = AuditTrail()
     private(set) var queues: QueueTable
@@ -187,8 +187,8 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
 
     // MARK: Queues
 
-    /// Reads the depths of all queues now and then again at an interval, while an operator may look at them. Does
-    /// nothing if the next reading is scheduled.
+    /// Reads the depths of all queues, and repeats this at an interval while an operator may look at them. Does nothing
+    /// if a reading runs or is scheduled.
     func readQueues() {
         guard !isReadingQueues, queueTimer == nil, !isClosing, let session, isUsed() else { return }
         isReadingQueues = true
@@ -244,7 +244,7 @@ private final class RetryWait {
     func end() { waiter.take()?.resume() }
 }
 
-/// The life of a connection: it ends with the first loss.
+/// The life of a connection, which ends with the first loss.
 private final class ConnectionLife: SessionHandler {
     private let loop: EventLoop
     private let lost: (String) -> Void

@@ -3,11 +3,11 @@ import Delivery
 
 /// The outcomes of requests a second.
 struct OutcomeRates: Sendable, Hashable {
-    /// Maximum rate of a worker. A forged report may claim more.
+    /// Maximum rate of one outcome in a worker. A forged report may claim more.
     private static let rateMax = 1_000_000.0
 
     var accepted = 0.0
-    /// Requests that APNs or the contract refused.
+    /// Requests with the outcomes `rejected` and `invalid`.
     var refused = 0.0
     /// Requests that expired, or whose outcome is unknown.
     var failed = 0.0

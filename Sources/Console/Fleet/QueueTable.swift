@@ -17,7 +17,7 @@ struct QueueTable: Sendable {
             }
         }
 
-        /// Whether the queue is a stream, whose number of messages the broker does not report.
+        /// Whether the queue is a stream, for which the page shows no number of messages.
         var isStream: Bool {
             switch self {
             case .fixed(.pauses), .fixed(.fleetCommands), .fixed(.journal): true
@@ -32,10 +32,10 @@ struct QueueTable: Sendable {
         case refused(String)
     }
 
-    /// The names of all queues with their kinds, in the order of the topology.
+    /// The names of all queues with their kinds. Request queues are the first, wait queues the last.
     let queues: [(name: String, kind: Kind)]
     private(set) var answers: [String: Answer] = [:]
-    /// UNIX milliseconds of the last complete reading; nil before the first one.
+    /// UNIX milliseconds of the last complete reading; nil before the first complete reading.
     private(set) var readAt: Int64?
 
     init(_ topology: Topology) {

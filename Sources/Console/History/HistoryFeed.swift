@@ -6,7 +6,7 @@ import EventLoop
 import History
 import SQLite
 
-/// The indexing of the journal: it reads the stream with a connection of its own, so that a missing replica of the
+/// The indexing of the journal. It reads the stream with a connection of its own, so that a missing replica of the
 /// stream does not change the host of other readers. Loop-bound.
 ///
 /// `@unchecked Sendable`: only the loop uses the object.
@@ -15,8 +15,9 @@ final class HistoryFeed: @unchecked Sendable {
     private static let prefetch = 32
     /// The time after which the last known message must have arrived.
     private static let knownSeconds: Int64 = 5
-    /// Minimum time between two notes of changes, and between two readings of the waits.
+    /// Minimum time between two notes of changes.
     private static let noteSeconds: Int64 = 2
+    /// Minimum time between two readings of the waits.
     private static let waitsSeconds: Int64 = 10
 
     /// A problem that stops the indexing.
@@ -60,7 +61,7 @@ final class HistoryFeed: @unchecked Sendable {
             configuration: connector.connection(named: "martlet console history"))
     }
 
-    /// Returns the age of the newest indexed batch if the stream has further ones; 0 if it has none; nil if unknown.
+    /// The time by which the index is behind the stream, as ``JournalLag`` estimates it; nil if unknown.
     var secondsBehind: Int? {
         lag.seconds(isAttached: records?.isAttached ?? false, isIdle: intake.isEmpty && !isWriting, at: loop.now)
     }
@@ -239,7 +240,8 @@ final class HistoryFeed: @unchecked Sendable {
         }
     }
 
-    /// Reads the requests that wait, at most once in ``waitsSeconds``.
+    /// Reads the requests that wait, and repeats this every ``waitsSeconds`` seconds. Does nothing if the next reading
+    /// is scheduled.
     private func readWaits() {
         guard waitsTimer == nil, !isClosing else { return }
         waitsTimer = loop.schedule(after: .seconds(Self.waitsSeconds)) { [self] in

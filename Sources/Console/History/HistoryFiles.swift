@@ -14,7 +14,8 @@ struct HistoryFiles {
     let keys: RegistrationKeys
     let limits: HistoryLimits
 
-    /// Creates the folder and the key file if they are missing. Blocks.
+    /// Creates the folder if it is missing, and reads the keys. Creates the key file of a new history, unless the
+    /// configuration names a key file. Blocks.
     init(_ settings: HistorySettings) throws(Failure) {
         try Self.makeFolder(settings.folder)
         folder = HistoryFolder(settings.folder)
@@ -33,7 +34,8 @@ struct HistoryFiles {
         self.limits = limits
     }
 
-    /// Creates the folder. Its parent folder must exist.
+    /// Creates the folder if it is missing. Its parent folder must exist. Checks that no other user can open the
+    /// folder.
     private static func makeFolder(_ path: String) throws(Failure) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw Failure(
@@ -52,7 +54,7 @@ struct HistoryFiles {
     private static func makeKeys(_ path: String, isNew: Bool) throws(Failure) {
         guard isNew else {
             throw Failure(
-                sentence: "the key file \(path) is missing, without which the history is unreadable; restore the file, "
+                sentence: "cannot read the history: the key file \(path) is missing; restore the file, "
                     + "or delete the folder of the history")
         }
         let text: [UInt8]

@@ -4,7 +4,7 @@ import Crypto
 import History
 import JSON
 
-/// Answers from the history as JSON. Journals may be forged: their readers limit the sizes of all texts.
+/// Answers from the history as JSON. Journals may be forged, so their readers limit the sizes of all texts.
 struct HistoryJSON {
     /// The role of the operator that receives the answer.
     let role: OperatorRole

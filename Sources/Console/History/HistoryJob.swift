@@ -22,7 +22,7 @@ final class HistoryJob<Value>: SQLiteJob<HistoryReader>, @unchecked Sendable {
     override func run(_ reader: HistoryReader) throws(SQLiteError) { value = try body(reader) }
 
     override func completed(_ error: SQLiteError?) {
-        // The thread may release the job last. What the closure retains belongs to the loop.
+        // The thread may release the job last, but only the loop may release the objects that the closure retains.
         guard let completion = completion.take() else { return }
         guard error == nil, let value else {
             return completion(.failure(error ?? SQLiteError(.closed, "cannot read: the database is closed")))

@@ -9,7 +9,7 @@ import History
 struct HistoryRequest: Sendable, Equatable {
     static let rowsMax = 50
     private static let idBytesMax = 1024
-    /// The number of digits of a row's or segment's number that a cursor may have.
+    /// Maximum size of a cursor, such as `3.17`, in bytes.
     private static let cursorBytesMax = 40
 
     var query: HistoryQuery
@@ -34,13 +34,14 @@ struct HistoryRequest: Sendable, Equatable {
         }
         before = try request.query("before").map { text throws(AdminError) in
             guard let position = Self.position(text) else {
-                throw AdminError(400, "before must be the member next of an answer", code: "cursor")
+                throw AdminError(
+                    400, "before must be the value of the member `next` of an earlier response", code: "cursor")
             }
             return position
         }
     }
 
-    /// Reads the key of a request, or a cursor. Returns nil for a text that no answer contains.
+    /// Reads the key of a request, or a cursor. Returns nil for a text of another form.
     static func position(_ text: String) -> HistoryPosition? {
         guard text.utf8.count <= cursorBytesMax, let position = HistoryPosition(text), "\(position)" == text else {
             return nil

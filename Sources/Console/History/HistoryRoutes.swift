@@ -44,7 +44,8 @@ struct HistoryRoutes {
                 "/api/dead/samples", query: ["group"], "samples of dead letters with one cause",
                 { request throws(AdminError) in
                     guard let text = request.query("group"), let group = Int64(text), "\(group)" == text else {
-                        throw AdminError(400, "group must be the member group of an answer", code: "invalid")
+                        throw AdminError(
+                            400, "group must be the value of a member `group` of an earlier response", code: "invalid")
                     }
                     return group
                 },
@@ -96,7 +97,8 @@ struct HistoryRoutes {
         }
     }
 
-    /// Returns the gaps that may hide a request: for a first page without a result of the wanted request.
+    /// Returns the newest gaps that may hide a request. Returns none for a later page, or if a query by id has found a
+    /// result.
     ///
     /// - Parameters:
     ///   - retention: the milliseconds for which requests are kept.

@@ -5,7 +5,7 @@ struct JournalLag {
     /// The time without a message after which the stream counts as read.
     static let idleSeconds: Int64 = 5
 
-    /// The time of the last indexed batch, and the difference to its indexing, in UNIX milliseconds.
+    /// The time of the last indexed batch in UNIX milliseconds, and the milliseconds from that time to its indexing.
     private var last: (at: Int64, behind: Int64)?
     private var receivedAt: MonotonicTime?
 

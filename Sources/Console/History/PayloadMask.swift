@@ -2,11 +2,12 @@ import APNSProtocol
 import ControlProtocol
 import JSON
 
-/// The form of a dead letter's sample for a role. Device tokens are shortened for every role. For the role `view`, texts
-/// are masked, except the text at which the error occurred.
+/// The form of a dead letter's sample for a role. The member `device_token` of the body is shortened for every role.
+/// For the role `view`, other texts are masked, except headers of workers and the text at which the error occurred.
 struct PayloadMask {
     static let mask = "…"
-    /// Runs of at least this number of hexadecimal digits count as device tokens in a text that is no JSON.
+    /// Runs of at least this number of hexadecimal digits count as device tokens in headers, and in a body that is no
+    /// JSON.
     private static let tokenDigitsMin = 16
     /// The start of the names of headers that workers set.
     private static let workerHeaders = "push-"

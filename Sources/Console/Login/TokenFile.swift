@@ -45,7 +45,7 @@ extension TokenFile {
 
     /// Reads a file.
     ///
-    /// - Throws: an error that names the missing or invalid member, and contains no part of the text.
+    /// - Throws: an error that states why the file is invalid, and contains no value of the file.
     package init(json bytes: [UInt8]) throws(InputError) {
         let document: JSONDocument
         do throws(JSONError) {

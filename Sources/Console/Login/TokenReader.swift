@@ -2,9 +2,10 @@ import Configuration
 import Glibc
 import JSON
 
-/// The reader of the file of personal tokens. It reads the file for each login, because a removed token must not work.
+/// The reader of the file of personal tokens. It reads the file for each check of a token, because a removed token must
+/// not work.
 struct TokenReader {
-    /// The reason why no token is valid.
+    /// The reason why the file cannot be used.
     struct Failure: Error, Hashable {
         let sentence: String
     }

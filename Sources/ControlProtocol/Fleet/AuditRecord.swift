@@ -7,7 +7,7 @@ package struct AuditRecord: Sendable, Hashable {
     package enum Phase: String, Sendable, CaseIterable {
         /// The action begins.
         case before
-        /// The action has ended, or there was nothing to begin.
+        /// The action has ended, or the record describes an event without a beginning.
         case after
     }
 
@@ -24,7 +24,7 @@ package struct AuditRecord: Sendable, Hashable {
     /// The command that does the same.
     package var command: String?
     package var result: String?
-    /// The number of workers or messages that the action concerns.
+    /// The number of objects that the action concerns, such as workers or breakers.
     package var count: Int?
     /// The name of the console.
     package var console: String
@@ -84,7 +84,7 @@ extension AuditRecord {
 
     /// Reads a record.
     ///
-    /// - Throws: an error that names the missing or invalid member.
+    /// - Throws: an error that states why the record is invalid.
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     package var json: [UInt8] { Self.format.write(self) }

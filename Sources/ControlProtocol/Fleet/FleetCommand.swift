@@ -11,7 +11,7 @@ package struct FleetCommand: Sendable, Hashable {
         case describe
         /// A probe of the open breakers of a scope.
         case probe(ProbeScope)
-        /// A pause of one worker, which ends with the process.
+        /// A pause of one worker, which ends with a resume or with the process.
         case pause(PauseScope)
         case resume(PauseScope)
         /// An action of a later version, by its name.
@@ -69,7 +69,7 @@ extension FleetCommand {
                     }),
             ], check: check))
 
-    /// Checks the members that depend on other members. A command of an unsupported action needs none of them.
+    /// Checks the number of workers, and the members that an action requires. An unsupported action requires none.
     private static let check: ObjectCodec<Self>.Check = { command, members throws(InputError) in
         if let workers = command.workers, !(1...FleetLimits.workersMax).contains(workers.count) {
             throw members.error("workers", "must have 1 to \(FleetLimits.workersMax) elements")
@@ -84,7 +84,7 @@ extension FleetCommand {
 
     /// Reads a command.
     ///
-    /// - Throws: an error that names the missing or invalid member.
+    /// - Throws: an error that states why the command is invalid.
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     package var json: [UInt8] { Self.format.write(self) }

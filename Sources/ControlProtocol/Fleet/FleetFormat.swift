@@ -15,7 +15,7 @@ struct FleetFormat<Message: Sendable>: Sendable {
 
     /// Reads a message.
     ///
-    /// - Throws: an error that names the missing or invalid member. The error contains no part of the text.
+    /// - Throws: an error that states why the message is invalid. The error contains no part of the text.
     func read(_ bytes: [UInt8]) throws(InputError) -> Message {
         guard bytes.count <= bytesMax else { throw InputError("\(name) must have at most \(bytesMax) bytes") }
         let root = try root(of: bytes)

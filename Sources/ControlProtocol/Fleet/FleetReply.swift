@@ -64,11 +64,12 @@ extension FleetReply {
 
     /// Reads a reply.
     ///
-    /// - Throws: an error that names the missing or invalid member.
+    /// - Throws: an error that states why the reply is invalid.
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     /// The reply as JSON, with at most ``FleetLimits/replyBytesMax`` bytes. The lists of a larger status are shortened,
-    /// first the lanes, and ``dropped`` contains the numbers of omitted elements. Texts are made printable and cut.
+    /// first the lanes, and ``dropped`` contains the numbers of omitted elements. The sentence is made printable and
+    /// cut.
     package var json: [UInt8] {
         var reply = self
         reply.sentence = sentence?.printable.cut(to: FleetLimits.sentenceBytesMax)

@@ -102,7 +102,7 @@ extension FleetReport {
 
     /// Reads a report.
     ///
-    /// - Throws: an error that names the missing or invalid member.
+    /// - Throws: an error that states why the report is invalid.
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     /// The report as JSON, with at most ``FleetLimits/reportBytesMax`` bytes. The lists of a larger report are

@@ -5,8 +5,8 @@ import JSON
 /// The workers of a fleet that a console or command knows. The view performs no I/O.
 ///
 /// The view identifies a worker by the boot ID of its process. Reports may be forged, so their number and their memory
-/// are limited. If the view is full, workers that do not report make room; without such a worker, a new worker is
-/// refused.
+/// are limited. If the view is full, workers that do not report make room. Without such a worker, or within a second of
+/// the last search for one, the report is refused.
 package struct FleetView: Sendable {
     package static let workersMax = 10_000
     /// Maximum number of processes with the same name.
@@ -36,8 +36,8 @@ package struct FleetView: Sendable {
         /// The time of the last report, by the reader's clock.
         package let reportedAt: MonotonicTime
         fileprivate let memoryBytes: Int
-        /// The outcomes a second between the last two reports, in the order of `Outcome.allCases`; nil before the
-        /// second report of the process.
+        /// The outcomes a second between two reports, in the order of `Outcome.allCases`; nil until two reports of the
+        /// process are far enough apart.
         package let rates: [Double]?
 
         package func presence(at now: MonotonicTime) -> Presence {
@@ -45,8 +45,8 @@ package struct FleetView: Sendable {
             return now.isWithin(.seconds(silentSeconds), of: reportedAt) ? .reporting : .silent
         }
 
-        /// Returns the outcomes a second since this report. Reports that follow each other closely keep the former rates.
-        /// Times are by the worker's clock, because the broker may deliver reports with delay.
+        /// Returns the outcomes a second since this report. Reports that follow each other closely keep the former
+        /// rates. Times are by the worker's clock, because the broker may deliver reports with delay.
         fileprivate func rates(until later: FleetReport) -> [Double]? {
             let milliseconds = later.sentAt - report.sentAt
             guard milliseconds >= FleetView.rateMillisecondsMin else { return rates }
@@ -103,7 +103,7 @@ package struct FleetView: Sendable {
         }
         let known = workersByBoot[report.bootID]
         if let known, known.report.hasEnded || known.report.sequence >= report.sequence { return .outdated }
-        // A worker that has restarted under the same name replaces its previous process.
+        // A report removes the processes with the same name that are silent or have ended.
         for boot in bootsByName[report.worker] ?? [] where workersByBoot[boot]?.presence(at: now) != .reporting {
             forget(boot)
         }
@@ -167,8 +167,8 @@ extension FleetView {
     /// Returns the number of consumers of the reporting workers, of all queues.
     package func consumers(at now: MonotonicTime) -> Int { reports(at: now).reduce(0) { $0 + $1.consumers } }
 
-    /// Returns the number of consumers of a queue. If the broker counts more consumers, some workers do not report.
-    /// Reports of workers with very many queues omit some queues.
+    /// Returns the number of consumers of a queue, as far as workers report it. Reports of workers with very many
+    /// queues omit some queues.
     package func consumers(of queue: String, at now: MonotonicTime) -> Int {
         reports(at: now).reduce(0) { sum, report in
             report.consumedQueues.lazy.filter { $0.name == queue }.reduce(sum) { $0 + $1.consumers }

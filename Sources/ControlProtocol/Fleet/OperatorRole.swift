@@ -1,6 +1,6 @@
 /// The rights of an operator in a console. A higher role includes the rights of the lower ones.
 package enum OperatorRole: String, Sendable, CaseIterable, Comparable {
-    /// Sees everything, and changes nothing.
+    /// Sees everything except masked texts of requests, and changes nothing.
     case view
     /// Pauses and resumes scopes, probes, and publishes test requests.
     case operate

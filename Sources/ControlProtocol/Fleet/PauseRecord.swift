@@ -17,7 +17,7 @@ package struct PauseRecord: Sendable, Hashable {
     }
 
     /// Creates the first record of a series: revision 0, without pauses. The writer must hold the lock of the pauses
-    /// and must have found the stream empty; otherwise the record would end all pauses.
+    /// and must have found the stream empty. Otherwise, the record would end all pauses.
     package init(first series: UUIDValue) {
         self.init(revision: PauseRevision(series: series, number: 0), change: "create", pauses: [])
     }
@@ -54,7 +54,7 @@ extension PauseRecord {
 
     /// Reads a record.
     ///
-    /// - Throws: an error that names the missing or invalid member.
+    /// - Throws: an error that states why the record is invalid.
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     package var json: [UInt8] { Self.format.write(self) }
@@ -75,7 +75,7 @@ extension PauseRecord {
     }
 
     /// Returns the next record, without ended pauses. A new pause of a paused scope replaces the earlier pause. A
-    /// change without an effect is a violation, so that a repeated command writes no record.
+    /// repeated pause, or a resume without a pause, is a violation, so that a repeated command writes no record.
     ///
     /// - Parameter now: UNIX milliseconds of the writer's clock.
     package func applying(_ change: Change, at now: Int64) throws(PauseViolation) -> PauseRecord {

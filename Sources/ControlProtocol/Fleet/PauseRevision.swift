@@ -5,8 +5,8 @@ import JSON
 ///
 /// A series is a random UUID, which `martlet topology apply` writes with revision 0 to an empty stream. Each later
 /// record keeps the series and counts up. A record of the known series whose number is not higher is old. A record of
-/// another series is new, whatever its number: the stream was deleted and declared again. Readers attach at the last
-/// record of the stream, so they never read a series that another one has replaced. The rule compares no clocks.
+/// another series is new, whatever its number, because the stream was deleted and declared again. Readers attach at the
+/// last record of the stream, so they never read a series that another one has replaced. The rule compares no clocks.
 package struct PauseRevision: Sendable, Hashable {
     package var series: UUIDValue
     package var number: Int

@@ -22,7 +22,7 @@ extension WorkerStatus {
         .list("reasons", \.reasons),
     ]
 
-    /// Shortens the texts that are no element of a list.
+    /// Cuts the worker's name, version and phase, the broker's name, and the prefix.
     mutating func shortenTexts() {
         let bytesMax = FleetLimits.workerBytesMax
         worker = worker.cut(to: bytesMax)

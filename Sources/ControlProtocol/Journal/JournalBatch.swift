@@ -36,9 +36,10 @@ package struct JournalBatch: Sendable, Hashable {
         if let line = JournalLine(json) { lines.append(line) } else { ignoredLines += 1 }
     }
 
-    /// Reads a batch. Lines that this program does not know, or that are malformed, are counted and ignored.
+    /// Reads a batch. Lines that this program does not know, or that are malformed or too large, are counted and
+    /// ignored.
     ///
-    /// - Throws: an error that names the missing or invalid member of the head. The error contains no part of the text.
+    /// - Throws: an error that states why the batch is invalid. The error contains no part of the text.
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     package var json: [UInt8] { Self.format.write(self) }

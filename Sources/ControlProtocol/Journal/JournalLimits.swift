@@ -1,6 +1,6 @@
 /// Limits of the journal. Readers refuse batches and ignore lines that exceed a limit.
 package enum JournalLimits {
-    /// The size at which a worker publishes a batch without a wait for the interval.
+    /// The size of the waiting lines at which a worker publishes a batch without a wait for the interval.
     package static let fullBatchBytes = 100 << 10
     /// Maximum size of a batch.
     package static let batchBytesMax = 128 << 10
@@ -8,7 +8,7 @@ package enum JournalLimits {
     package static let lineBytesMax = 32 << 10
     /// Maximum size of the lines of a lane that wait for their batch. A lane drops further lines.
     package static let waitingBytesMax = 4 << 20
-    /// Maximum time from a line to its batch.
+    /// Maximum time from a line to its batch, unless the broker is away or refuses batches.
     package static let intervalSeconds = 5
     /// Maximum time from a line to its batch while a command requests reports.
     package static let watchedIntervalSeconds = 1

@@ -1,7 +1,7 @@
 package import Crypto
 import JSON
 
-/// The line of a request that waits in a wait queue: its first wait, or a wait for another reason than the previous one.
+/// The line of a request that waits in a wait queue. It is the first wait, or has another reason than the previous one.
 package struct JournalWait: Sendable, Hashable {
     /// The start of the wait, in UNIX milliseconds.
     package var at: Int64

@@ -1,8 +1,8 @@
 import AMQP
 
 extension DeliveryRecord {
-    /// Returns the earlier rounds of the request. Empty unless a worker with the same AMQP user published the delivery,
-    /// because the headers of a producer are not trusted.
+    /// Returns the earlier rounds of the request. Ignores the header unless a worker with the same AMQP user published
+    /// the delivery, because the headers of a producer are not trusted.
     func history(trusting worker: WorkerIdentity) -> RequestHistory {
         guard attempts.rounds > 0, worker.published(delivery.properties),
             let header = delivery.properties.header(MessageHeaderName.history)?.stringValue
@@ -12,7 +12,7 @@ extension DeliveryRecord {
 }
 
 extension RequestHistory {
-    /// Adds the round that a wait begins.
+    /// Adds the round of a wait.
     ///
     /// - Parameters:
     ///   - attempts: The history of the request before the delivery.

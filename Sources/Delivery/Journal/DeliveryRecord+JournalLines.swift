@@ -5,7 +5,7 @@ import Text
 
 /// The objects of a request's lines in the journal.
 extension DeliveryRecord {
-    /// The maximum size of a code, app or user.
+    /// The maximum size of a class or code.
     private static let textBytesMax = 128
     private static let appBytesMax = 255
     /// The maximum size of a body in a sample.

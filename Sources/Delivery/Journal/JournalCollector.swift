@@ -8,7 +8,7 @@ import EventLoop
 final class JournalCollector {
     /// The maximum time for which a line waits in the lane.
     static let delayMilliseconds: Int64 = 500
-    /// The size of the lines that are passed on without a wait.
+    /// The size of the waiting lines at which all of them are passed on immediately.
     private static let fullBytes = 64 << 10
 
     private let loop: EventLoop
@@ -31,7 +31,7 @@ final class JournalCollector {
     }
 
     /// Records a message of a settlement when it is first published. If the worker then stops without the confirm, the
-    /// request is delivered again, and has further lines.
+    /// request is delivered again, and may have further lines.
     func record(_ message: OutgoingMessage, of settlement: borrowing Settlement, _ record: DeliveryRecord) {
         switch (settlement.plan.first, settlement.verdict) {
         case (.result, let verdict):

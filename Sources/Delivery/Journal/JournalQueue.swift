@@ -33,8 +33,8 @@ public final class JournalQueue: @unchecked Sendable {
 
     public init() {}
 
-    /// Sets the function that is called after `add`, unless its previous call has not read the amounts yet. Lanes call
-    /// the function on their threads.
+    /// Sets the function that `add` calls, at most once until `amounts()` is called. Lanes call the function on their
+    /// threads.
     public func notify(_ notification: (@Sendable () -> Void)?) {
         lock.withLock {
             self.notification = notification
@@ -62,7 +62,7 @@ public final class JournalQueue: @unchecked Sendable {
         signal?()
     }
 
-    /// The amounts in the queue. A later `add` calls the function of `notify` again.
+    /// Returns the amounts in the queue. A later `add` calls the function of `notify` again.
     public func amounts() -> Amounts {
         lock.withLock {
             isSignaled = false

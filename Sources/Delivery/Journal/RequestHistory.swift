@@ -68,8 +68,8 @@ struct RequestHistory: Sendable, Hashable {
     }
 }
 
-/// The header: entries separated by semicolons, with fields separated by commas: the first letter of the event, the
-/// code, and in base 36 the number of rounds, the start and the end.
+/// The encoding of the header. Semicolons separate entries, and commas separate fields. The fields are the first letter
+/// of the event, the code, and three numbers in base 36. The numbers are those of the rounds, the start and the end.
 extension RequestHistory {
     private static let radix = 36
     private static let fieldCount = 5

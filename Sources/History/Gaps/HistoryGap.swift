@@ -3,20 +3,22 @@ import ControlProtocol
 /// A time in which lines of a worker may be missing.
 package struct HistoryGap: Sendable, Hashable {
     package enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// A process that ended without its last batch.
+        /// A process that another process replaced, without a last batch.
         case killed
         /// Batches that did not arrive.
         case missing
         /// Lines that the worker dropped.
         case dropped
-        /// A process that has sent no batch for a while. A worker without requests sends none.
+        /// A process whose last batch is older than `FleetView.silentSeconds`. A worker without requests sends none.
         case silent
     }
 
     package var worker: String
-    /// The time of the last batch before the gap, by the worker's clock, in UNIX milliseconds.
+    /// The time of the last batch before the gap, by the worker's clock, in UNIX milliseconds. For a process without an
+    /// earlier batch, one interval before its first known batch.
     package var from: Int64
-    /// The time of the first batch after the gap, in UNIX milliseconds.
+    /// The time of the first batch after the gap, in UNIX milliseconds. For the reason `killed`, a batch of the new
+    /// process. For the reason `silent`, the time of the query.
     package var until: Int64
     package var reason: Reason
     /// The number of missing lines, or of missing batches if the reason is `missing`; nil if unknown.
@@ -33,7 +35,7 @@ package struct HistoryGap: Sendable, Hashable {
     /// Returns whether lines of a time in the range may be missing.
     package func concerns(_ range: ClosedRange<Int64>) -> Bool { from <= range.upperBound && until >= range.lowerBound }
 
-    /// A sentence for operators.
+    /// Returns a sentence for operators.
     ///
     /// - Parameter time: formats a time in UNIX milliseconds.
     package func sentence(_ time: (Int64) -> String) -> String {

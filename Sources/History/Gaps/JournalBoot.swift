@@ -1,6 +1,6 @@
 package import Crypto
 
-/// The batches of one process of a worker.
+/// The last known state of one process of a worker.
 package struct JournalBoot: Sendable, Hashable {
     package enum State: Int, Sendable {
         case running = 0
@@ -14,7 +14,7 @@ package struct JournalBoot: Sendable, Hashable {
     package var worker: String
     /// The number of the last batch.
     package var sequence: Int
-    /// The time of the last batch, by the worker's clock, in UNIX milliseconds.
+    /// The latest time of a batch, by the worker's clock, in UNIX milliseconds.
     package var lastAt: Int64
     package var state: State
 }

@@ -5,12 +5,12 @@ package import Crypto
 /// batches.
 package struct JournalSequences: Sendable, Hashable {
     package struct Change: Sendable, Hashable {
-        /// Whether the batch was read before. Its lines must be skipped.
+        /// Whether a batch of the process with this number or a higher one was read before. The lines must be skipped.
         package var isRepeat = false
         package var gaps: [NewGap] = []
-        /// The processes whose state has changed.
+        /// The processes whose entries have changed.
         package var boots: [UUIDValue] = []
-        /// Processes that run although they counted as killed. Their gaps with the reason `killed` are wrong.
+        /// Processes that counted as killed and then sent a batch. Their gaps with the reason `killed` are wrong.
         package var revived: [UUIDValue] = []
         /// Processes that the account has forgotten because it was full.
         package var forgotten: [UUIDValue] = []
@@ -77,9 +77,9 @@ package struct JournalSequences: Sendable, Hashable {
                 state: head.hasEnded ? .ended : .running), &change)
     }
 
-    /// Returns whether a new process may replace a process with another name. The name contains the host and the id
-    /// of the process, so a restarted worker may have the same host and another id. Another worker of the host may
-    /// still run: its next batch revives it.
+    /// Returns whether a process with the name `new` may replace a process with the name `old`. The name contains the
+    /// host and the id of the process, so a restarted worker may have the same host and another id. Another worker of
+    /// the host may still run. Its next batch revives it.
     private static func replaces(_ new: String, _ old: String) -> Bool {
         new == old
             || new.utf8.prefix { $0 != UInt8(ascii: "/") }.elementsEqual(old.utf8.prefix { $0 != UInt8(ascii: "/") })
@@ -104,7 +104,7 @@ package struct JournalSequences: Sendable, Hashable {
         change.boots.append(boot.id)
     }
 
-    /// Returns a gap for each running process without a batch for a while.
+    /// Returns a gap for each running process whose last batch is older than `FleetView.silentSeconds`.
     ///
     /// - Parameter now: UNIX milliseconds.
     package func silences(at now: Int64) -> [HistoryGap] {

@@ -27,7 +27,7 @@ package struct DeadLetterCause: Sendable, Hashable {
     var parts: [String] { [failureClass, code, app ?? "", path ?? ""] }
 }
 
-/// The number of dead letters with one cause.
+/// The counts of the dead letters with one cause.
 package struct DeadLetterGroup: Sendable, Hashable {
     /// The number of the group, for a search of its samples.
     package var number: Int64

@@ -1,8 +1,9 @@
 package import SQLite
 
 extension SQLiteSchema {
-    /// The tables of the index: what the rows of segments do not contain, or what outlives them. Times are UNIX
-    /// milliseconds, minutes and hours those since 1970. `app` and `code` are numbers of `word`.
+    /// The tables of the index, with the data that outlives segments or that segments lack. Times are UNIX
+    /// milliseconds, minutes and hours those since 1970. In `minute`, `accepted` and `open_wait`, `app` and `code` are
+    /// numbers of `word`.
     package static let historyIndex = SQLiteSchema(
         application: 0x4d74_6869,
         steps: [

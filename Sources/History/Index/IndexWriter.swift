@@ -144,7 +144,7 @@ final class IndexWriter {
         if case .id(let id) = subject { try waits.remove(id) }
     }
 
-    /// Removes what is older than the limit.
+    /// Removes entries older than `time`, and waits that count as lost from the journal at `now`.
     func prune(before time: Int64, at now: Int64) throws(SQLiteError) {
         for statement in prunings {
             statement.bind(1, int64: time)

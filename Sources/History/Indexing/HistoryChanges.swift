@@ -1,7 +1,7 @@
 import ControlProtocol
 import Crypto
 
-/// What the messages of one transaction change.
+/// The changes that the messages of one transaction cause.
 struct HistoryChanges: Sendable {
     struct Minute: Sendable, Hashable {
         /// Minutes since 1970.

@@ -11,7 +11,8 @@ struct HistoryFold {
     private let parser: JSONParser
     private let times: ClosedRange<Int64>
 
-    /// - Parameter now: UNIX milliseconds. Counts use no later time, so that forged times add no rows.
+    /// - Parameter now: UNIX milliseconds. Counts clamp later times to `now`, and times older than
+    ///   `HistoryLimits.countsMilliseconds` to that age.
     init(
         _ sequences: JournalSequences, _ tombstones: HistoryTombstones, _ hasher: HistoryHasher, _ parser: JSONParser,
         at now: Int64, _ limits: HistoryLimits
@@ -85,7 +86,7 @@ struct HistoryFold {
         }
     }
 
-    /// Returns the token and the user in the body of a sample; nil if the body is unreadable.
+    /// Returns the token and the user in the body of a sample; nil if the body is unreadable or lacks them.
     private func subjects(of sample: JournalSample) -> (token: String?, user: String?) {
         guard let root = try? parser.parse(sample.body) else { return (nil, nil) }
         return (
@@ -103,7 +104,7 @@ struct HistoryFold {
     }
 
     private mutating func count(_ result: ResultRecord) {
-        // A first attempt has no wait.
+        // A request without an earlier round had no wait.
         if let id = result.id, result.attempts > 1 || !result.history.isEmpty { changes.waits[id] = .some(nil) }
         guard !result.isDuplicate else { return }
         let at = min(max(result.finishedAt, times.lowerBound), times.upperBound)

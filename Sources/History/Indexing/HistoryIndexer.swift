@@ -5,8 +5,7 @@ package import Threads
 
 /// The indexing of the journal's stream on a thread of its own. Belongs to one loop.
 ///
-/// One transaction at a time is in flight. A transaction that fails changes nothing that the next transaction does not
-/// repeat: the caller reads the stream again from the offset that the failure names.
+/// One transaction at a time runs. After a failure, the caller repeats the call.
 package final class HistoryIndexer {
     /// Maximum number of messages of one transaction.
     package static let messagesMax = 256
@@ -25,7 +24,7 @@ package final class HistoryIndexer {
     private var mustReload = false
     private var isWriting = false
 
-    /// - Parameter space: reads the space of the disk on the thread; nil if unknown.
+    /// - Parameter space: reads the space of the disk on the thread. Default: the file system of the folder.
     package init(
         _ folder: HistoryFolder, _ keys: RegistrationKeys, limits: HistoryLimits = HistoryLimits(), on loop: EventLoop,
         space: HistoryWriter.Space? = nil
@@ -77,7 +76,7 @@ package final class HistoryIndexer {
             })
     }
 
-    /// Deletes all rows of a subject, and skips its lines up to `now` in a replay.
+    /// Deletes the rows of a subject from the readable segments, and skips its lines up to `now` in a replay.
     ///
     /// - Parameter completed: Called on the loop with the number of deleted rows.
     package func erase(

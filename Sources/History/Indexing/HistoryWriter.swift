@@ -49,8 +49,8 @@ package final class HistoryWriter {
         try openSegments()
     }
 
-    // The thread of the index releases the writer on itself after the last job. No other code could close the segment
-    // there.
+    // The thread of the index releases the writer after the last job. No other code could close the segment on that
+    // thread.
     deinit { segment?.close() }
 
     /// The offset of the next message; nil if no message was indexed yet.
@@ -72,7 +72,8 @@ package final class HistoryWriter {
         sealed.sort { $0.number < $1.number }
     }
 
-    /// Opens a segment. A damaged segment counts as closed, and returns nil, so that it does not prevent indexing.
+    /// Opens a segment. Returns nil if the segment is damaged or has a newer version, or if its key is missing. Such a
+    /// segment counts as closed, so that it does not prevent indexing.
     private func openSegment(_ number: Int) throws(SQLiteError) -> SegmentWriter? {
         do throws(SQLiteError) {
             return try SegmentWriter(folder, number, keys)
@@ -175,7 +176,8 @@ package final class HistoryWriter {
             nextOffset: index.nextOffset, isDiskFull: retention.isDiskFull, deletedSegments: retention.deleted)
     }
 
-    /// Deletes all rows of a subject, and stores a tombstone, so that a replay skips lines up to `now`.
+    /// Deletes the rows of a subject from the readable segments, and stores a tombstone, so that a replay skips lines
+    /// up to `now`.
     ///
     /// - Returns: the number of deleted rows.
     /// - Throws: ``SQLiteError``. Some segments may have no such rows any more. Repeat the call after ``reload()``.
@@ -192,7 +194,7 @@ package final class HistoryWriter {
         return count
     }
 
-    /// Returns nil for a damaged segment, which readers cannot read either.
+    /// Returns nil for a segment that readers of this version cannot read either.
     private func openClosedSegment(_ number: Int) throws(SQLiteError) -> SegmentWriter? {
         let before = sealed
         defer { sealed = before }

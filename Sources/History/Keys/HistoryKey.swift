@@ -1,6 +1,7 @@
 import Crypto
 
-/// The keyed hash of a token, user or id. Rows contain the first half, tombstones both halves.
+/// The keyed hash of a token, user or id. Rows contain the first half for their token and user. Tombstones contain both
+/// halves.
 struct HistoryKey: Sendable, Hashable {
     let value: UUIDValue
 

@@ -1,9 +1,9 @@
 package import Crypto
 
-/// The device or request by which rows are found or erased.
+/// The device, user or request whose rows are erased.
 package enum HistorySubject: Sendable, Hashable {
     case id(UUIDValue)
     case token(String)
-    /// A user, or the user of all devices.
+    /// A user, whose rows include pushes to the user's devices.
     case user(String)
 }

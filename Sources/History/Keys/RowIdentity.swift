@@ -1,4 +1,4 @@
-/// The encoding of the identifying values of a row: the device token and the user.
+/// The device token and the user of a row, and their encoding.
 struct RowIdentity: Sendable, Hashable {
     var deviceToken: String?
     var user: String?
@@ -13,8 +13,8 @@ struct RowIdentity: Sendable, Hashable {
         self.user = user
     }
 
-    /// One byte for the form of the token, two bytes for its length, the token, and the user. A token of lower-case
-    /// digits has one byte for two digits.
+    /// One byte for the form of the token, two bytes for its length, the token, and the user. A token of an even number
+    /// of lower-case hexadecimal digits has one byte for two digits.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let token = Array((deviceToken ?? "").utf8)

@@ -23,7 +23,7 @@ final class SegmentCipher {
         try cipher.seal(bytes, authenticating: Self.data(id))
     }
 
-    /// Decrypts values of a row; nil if they are not those of this row.
+    /// Decrypts values of a row. Returns nil if decryption fails, such as for the values of another row.
     func open(_ sealed: [UInt8], of id: UUIDValue?) -> [UInt8]? {
         try? cipher.open(sealed, authenticating: Self.data(id))
     }

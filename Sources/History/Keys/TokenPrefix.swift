@@ -6,7 +6,8 @@ struct TokenPrefix: Sendable, Hashable {
     /// The numbers of tokens that begin with the digits.
     let numbers: ClosedRange<Int64>
 
-    /// Reads the start of a token. Returns nil if it is empty or not hexadecimal. Further digits are ignored.
+    /// Reads at most ``digitsMax`` digits at the start of a token. Further characters are ignored. Returns nil if the
+    /// start is empty or not hexadecimal.
     init?(_ token: some StringProtocol) {
         let digits = token.utf8.prefix(Self.digitsMax)
         guard !digits.isEmpty, digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || Self.isLetter($0) }),

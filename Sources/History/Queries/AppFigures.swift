@@ -10,7 +10,8 @@ package struct AppFigures: Sendable, Hashable {
     /// The time of the last accepted push, in UNIX milliseconds; nil if none is known.
     package var lastAcceptedAt: Int64?
 
-    /// The share of tokens that are no longer valid; nil without an answer of APNs.
+    /// The share of pushes that APNs refused because the token is no longer valid; nil without an accepted or refused
+    /// push.
     package var goneShare: Double? {
         accepted + refused == 0 ? nil : Double(gone) / Double(accepted + refused)
     }
@@ -19,7 +20,7 @@ package struct AppFigures: Sendable, Hashable {
     static let goneCodes: Set<String> = ["Unregistered", "ExpiredToken"]
 }
 
-/// The requests that wait for one reason.
+/// The requests of one app that wait for one reason.
 package struct OpenWaits: Sendable, Hashable {
     package var code: String
     package var app: String

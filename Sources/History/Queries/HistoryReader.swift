@@ -21,8 +21,8 @@ package final class HistoryReader {
     // As in `HistoryWriter`.
     deinit { for segment in segments.values { segment.close() } }
 
-    /// Opens new segments and closes deleted ones. Returns the readable segments, newest first. Damaged segments are
-    /// left out, so that the others can still be read.
+    /// Opens new segments and closes deleted ones. Returns the open segments, newest first. Segments that cannot be
+    /// opened are omitted, so that the others can still be read.
     private func refreshedSegments() throws(SQLiteError) -> [SegmentReader] {
         let numbers = folder.segmentNumbers
         let known = Set(numbers)
@@ -38,11 +38,11 @@ package final class HistoryReader {
         return segments.values.sorted { $0.number > $1.number }
     }
 
-    /// The offset of the next message that will be indexed; nil if none was indexed yet.
+    /// Returns the offset of the next message that will be indexed; nil if none was indexed yet.
     package func nextOffset() throws(SQLiteError) -> Int64? { try index.nextOffset() }
 
-    /// Returns the rows of a query, newest first. A request with a result has a row for each result, and a request that
-    /// waits has one row.
+    /// Returns the rows of a query, newest first. A request has a row for each result. A wait has a row only if it is
+    /// the newest line of its request.
     ///
     /// - Parameter before: the position behind which the page begins; nil for the first page.
     package func page(
@@ -76,7 +76,7 @@ package final class HistoryReader {
         return page
     }
 
-    /// Returns whether a row is a result, or the last wait of a request without a result.
+    /// Returns whether a row is a result, or a wait that is the newest line of its request.
     private func isShown(_ row: HistoryRow, _ segments: [SegmentReader]) throws(SQLiteError) -> Bool {
         guard case .wait(let wait, _) = row.line else { return true }
         for segment in segments {
@@ -86,7 +86,8 @@ package final class HistoryReader {
         return true
     }
 
-    /// Returns the lines of a request: those with the id of the row at a position; empty if there is no such row.
+    /// Returns the lines with the id of the row at a position, at most `HistoryLimits.linesPerRequestMax`. Returns only
+    /// the row if it has no id, and no lines if there is no such row.
     package func lines(at position: HistoryPosition) throws(SQLiteError) -> [RequestLine] {
         let segments = try refreshedSegments()
         guard let segment = segments.first(where: { $0.number == position.segment }),
@@ -96,7 +97,7 @@ package final class HistoryReader {
         return try lines(of: id, segments)
     }
 
-    /// Returns the lines of the requests with an id.
+    /// Returns the lines of the requests with an id, at most `HistoryLimits.linesPerRequestMax`.
     package func lines(of id: UUIDValue) throws(SQLiteError) -> [RequestLine] {
         try lines(of: id, try refreshedSegments())
     }
@@ -118,7 +119,7 @@ package final class HistoryReader {
         try index.gaps(in: range, at: now)
     }
 
-    /// Returns the groups of dead letters, the last one first.
+    /// Returns the groups of dead letters. The group with the newest dead letter is the first.
     package func deadLetterGroups(
         at now: Int64, limit: Int = HistoryLimits.pageRowsMax
     ) throws(SQLiteError) -> [DeadLetterGroup] {
@@ -151,7 +152,7 @@ package final class HistoryReader {
 }
 
 extension HistoryQuery {
-    /// Whether one read of a segment returns all of its rows.
+    /// Whether a page reads each segment only once.
     fileprivate var isWhole: Bool {
         switch self {
         case .id: true

@@ -1,4 +1,4 @@
-/// A row of a page: a result, or the last wait of a request without a result.
+/// A row of a page: a result, or a wait that is the newest line of its request.
 package struct HistoryRow: Sendable, Hashable {
     package var position: HistoryPosition
     package var line: RequestLine

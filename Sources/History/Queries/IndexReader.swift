@@ -62,7 +62,7 @@ final class IndexReader {
         return apps.values.sorted { $0.app < $1.app }
     }
 
-    /// Returns the gaps that concern a time range, and processes that are silent.
+    /// Returns the gaps that concern a time range, including those of silent processes.
     func gaps(in range: ClosedRange<Int64>, at now: Int64) throws(SQLiteError) -> [HistoryGap] {
         gaps.bind(1, int64: range.upperBound)
         gaps.bind(2, int64: range.lowerBound)

@@ -107,7 +107,7 @@ final class SegmentReader {
         statement.bind(1, int64: row)
         statement.bind(2, int: limit)
         let found = try rows(statement)
-        // A token between the digits in the clear and the whole token has no key of its own.
+        // A part of a token that is longer than the digits in the clear has no key.
         if !found.isEmpty || token.utf8.count <= TokenPrefix.digitsMax { return found }
         guard let prefix else { return [] }
         byTokenPrefix.bind(1, int64: row)
@@ -134,7 +134,7 @@ final class SegmentReader {
         return rows.compactMap { $0 }
     }
 
-    /// Reads a row. Returns nil for a row of a later version.
+    /// Reads a row. Returns nil for an unknown kind or outcome, such as one of a later version.
     private func read(_ row: borrowing SQLiteRow) throws(SQLiteError) -> HistoryRow? {
         let position = HistoryPosition(segment: number, row: try row.int64(0))
         let id = try row.id(3)

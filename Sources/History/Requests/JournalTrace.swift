@@ -6,13 +6,14 @@ package struct JournalTrace: Sendable, Hashable {
     package let id: UUIDValue
     /// The lines of the request, at most `HistoryLimits.linesPerRequestMax`.
     package private(set) var lines: [RequestLine] = []
-    /// The gaps that may hide a line, at most `gapsMax`, oldest first.
+    /// The gaps between the batches of a process, at most `gapsMax`, in the order of their batches.
     package private(set) var gaps: [HistoryGap] = []
     /// The number of batches that were read.
     package private(set) var batches = 0
     /// The number of messages that are no batches.
     package private(set) var malformed = 0
-    /// The times of the first and last batch, by the clocks of the workers, in UNIX milliseconds.
+    /// The earliest and the latest time of a batch, by the clocks of the workers, in UNIX milliseconds; nil without a
+    /// batch.
     package private(set) var times: ClosedRange<Int64>?
     private var sequences = JournalSequences(startsInMiddle: true)
     private var killed: [UUIDValue: HistoryGap] = [:]
@@ -42,7 +43,7 @@ package struct JournalTrace: Sendable, Hashable {
                 gaps.append(new.gap)
             }
         }
-        // The bytes of an id are the same in every line, so most lines need not be read.
+        // A result without the text of the id need not be parsed.
         let text = id.withText { Array($0) }
         for line in batch.lines where lines.count < HistoryLimits.linesPerRequestMax {
             switch line {
@@ -69,7 +70,7 @@ package struct JournalTrace: Sendable, Hashable {
 
     package var steps: [RequestStep] { RequestSteps.steps(of: lines) }
 
-    /// Returns all gaps: those between batches, killed processes, and silent processes.
+    /// Returns ``gaps`` and the gaps of killed and silent processes, oldest first.
     ///
     /// - Parameter now: UNIX milliseconds.
     package func allGaps(at now: Int64) -> [HistoryGap] {

@@ -3,7 +3,7 @@ package struct RequestStep: Sendable, Hashable {
     package enum Event: String, Sendable, Hashable, CaseIterable {
         /// The publication by the producer, by the producer's clock.
         case published
-        /// The last delivery to a worker.
+        /// The delivery to a worker that led to a result.
         case delivered
         case attempt
         case waits

@@ -57,7 +57,8 @@ package enum RequestSteps {
             worker: result.worker)
     }
 
-    /// An entry of the history begins with an attempt or a hold, and ends with a wait.
+    /// Returns the attempt and the wait of an entry. A hold or a quarantine has no attempt. An attempt without `until`
+    /// has no wait.
     private static func steps(of event: ResultEvent) -> [RequestStep] {
         let code = event.code ?? event.event
         let rounds = event.rounds.flatMap { $0 > 1 ? $0 : nil }
@@ -93,7 +94,7 @@ package enum RequestSteps {
         guard step.event == later.event, step.code == later.code else { return false }
         switch step.event {
         case .published: return true
-        // The line has a queue, and the entry begins at or before its wait.
+        // Only the line has a queue. The entry begins at or before its wait.
         case .waits: return (step.queue == nil) != (later.queue == nil) && later.at <= step.until ?? step.at
         case .delivered, .attempt, .result: return false
         }
@@ -103,7 +104,7 @@ package enum RequestSteps {
 extension RequestStep {
     /// Adds the values of another description of the same step.
     fileprivate mutating func join(_ other: RequestStep) {
-        // The line of a wait has the exact time and a sentence.
+        // The line of a wait has the exact time, and may have a sentence.
         if event == .waits, other.queue != nil { (at, text) = (other.at, other.text) }
         queue = queue ?? other.queue
         worker = worker ?? other.worker

@@ -1,13 +1,13 @@
 import ControlProtocol
 import JSON
 
-/// An entry of a result's member `history`: an event before the last attempt.
+/// An entry of a result's member `history`: an earlier round of the request, or several equal rounds.
 package struct ResultEvent: Sendable, Hashable {
     package static let eventsMax = 16
 
     /// The time, in UNIX milliseconds.
     package var at: Int64
-    /// The kind of event, such as `attempt` or `wait`.
+    /// The kind of event, such as `attempt` or `hold`.
     package var event: String
     package var code: String?
     /// The number of equal neighbors that the entry represents.

@@ -51,7 +51,7 @@ package struct ResultRecord: Sendable, Hashable {
     /// The outcomes of results; the position is the number in files.
     package static let outcomes = ["accepted", "rejected", "expired", "invalid", "unknown"]
 
-    /// Reads the body of a result message. Returns nil if it has no known outcome or no completion time.
+    /// Reads the body of a result message. Returns nil if it is not JSON, or has no known outcome or completion time.
     ///
     /// - Parameter parser: its memory is used for the body.
     init?(_ body: [UInt8], _ parser: JSONParser) {

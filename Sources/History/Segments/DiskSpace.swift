@@ -10,7 +10,8 @@ package struct DiskSpace: Sendable, Hashable {
         self.totalBytes = totalBytes
     }
 
-    /// Reads the space that users other than root can use. Returns nil if the system does not report it.
+    /// Reads the total space, and the free space for users other than root. Returns nil if the system reports no valid
+    /// sizes.
     package init?(of path: String) {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }

@@ -38,7 +38,7 @@ package struct HistoryFolder: Sendable, Hashable {
 
     /// Deletes a closed segment. Readers that have it open can still read it.
     func deleteSegment(_ number: Int) {
-        // The database comes first: without it, the other files have no meaning.
+        // The database comes first, because the other files have no meaning without it.
         for suffix in ["", "-wal", "-shm", ".lock"] { unlink(segmentPath(number) + suffix) }
     }
 }

@@ -13,7 +13,7 @@ package struct HistoryRetention: Sendable, Hashable {
         var total = segments.reduce(0) { $0 + $1.bytes }
         var missing = space?.missingBytes(limits) ?? 0
         for (place, segment) in segments.dropLast().enumerated() {
-            // A damaged segment is as old as the next one at least.
+            // A segment without times, such as a damaged one, is at least as old as the next one.
             let lastAt = segments[place...].lazy.compactMap(\.lastAt).first
             let isExpired = lastAt.map { now - $0 > limits.retentionMilliseconds } ?? false
             guard isExpired || total > limits.bytesMax || missing > 0 else { break }

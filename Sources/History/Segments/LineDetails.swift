@@ -11,7 +11,8 @@ struct LineDetails: Sendable, Hashable {
     /// The end of a wait.
     var until: Int64?
 
-    /// The encoding; nil if all members are missing. A larger encoding than the limit lacks the history.
+    /// The encoding; nil if all members are missing. If it exceeds `HistoryLimits.detailsBytesMax`, it lacks the
+    /// history.
     var bytes: [UInt8]? {
         guard self != LineDetails() else { return nil }
         let bytes = json

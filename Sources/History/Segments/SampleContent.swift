@@ -2,7 +2,7 @@ import ControlProtocol
 import Crypto
 import JSON
 
-/// The encoding of a sample's app, code, headers and body.
+/// The encoding of a sample, as in a line of the journal.
 enum SampleContent {
     static func bytes(of sample: JournalSample) -> [UInt8] {
         var json = JSONWriter(capacity: sample.body.count * 2)

@@ -25,7 +25,7 @@ struct SegmentMeta {
         (firstAt, lastAt, nextOffset) = (values["first_at"], values["last_at"], values["next_offset"])
     }
 
-    /// - Throws: ``SQLiteError`` of code `missingKey`.
+    /// - Throws: ``SQLiteError`` of code `missingKey` if the key file lacks the data key, `memory` if OpenSSL fails.
     func cipher(_ keys: RegistrationKeys, _ path: String) throws(SQLiteError) -> SegmentCipher {
         let cipher = try SQLiteError.withCrypto { () throws(CryptoError) in
             try SegmentCipher(keys, keyID: keyID ?? 0, salt: salt ?? 0)

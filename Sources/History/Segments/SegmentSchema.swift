@@ -2,9 +2,10 @@ import SQLite
 
 extension SQLiteSchema {
     /// The tables of a segment. Times are UNIX milliseconds. `received`, `sent` and `published` are differences from
-    /// `at`. `id_high` and `id_low` are the halves of an id. Numbers without an own table are those of `word`.
+    /// `at`. `id_high` and `id_low` are the halves of an id. `app`, `code`, `worker`, `queue` and `push_type` are
+    /// numbers of `word`.
     ///
-    /// A search by id uses the random half alone, and a search by token the clear 40 bits, so their indexes are small.
+    /// The index of ids contains only their low halves, and the index of tokens only the 40 clear bits.
     static let segment = SQLiteSchema(
         application: 0x4d74_6873,
         steps: [

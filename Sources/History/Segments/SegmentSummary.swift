@@ -4,7 +4,8 @@ package struct SegmentSummary: Sendable, Hashable {
     package var rows: Int
     /// The size of the file and its WAL.
     package var bytes: Int64
-    /// The times of indexing of the first and last rows, in UNIX milliseconds; nil without rows.
+    /// The times of indexing of the first and last rows, in UNIX milliseconds; nil without rows, and for a damaged
+    /// segment.
     package var firstAt: Int64?
     package var lastAt: Int64?
 

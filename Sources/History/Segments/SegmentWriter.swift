@@ -3,7 +3,7 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The current segment, open for writing. Each transaction stores rows and the offset behind their messages.
+/// A segment that is open for writing.
 final class SegmentWriter {
     let number: Int
     private let file: SQLiteFile
@@ -64,7 +64,8 @@ final class SegmentWriter {
         }
     }
 
-    /// Stores lines and the offset behind their messages in one transaction. After an error, close the segment.
+    /// Stores lines, samples and the offset behind their messages in one transaction. After an error, close the
+    /// segment.
     ///
     /// - Parameter now: UNIX milliseconds.
     func store(
@@ -97,7 +98,6 @@ final class SegmentWriter {
         let sealed: [UInt8]? = try SQLiteError.withCrypto { () throws(CryptoError) in
             identity.isEmpty ? nil : try cipher.seal(identity.bytes, of: line.id)
         }
-        // The words may insert rows, so they precede the parameters.
         let app = try words.numberOrNil(of: line.app)
         let code = try words.numberOrNil(of: line.code)
         let worker = try words.numberOrNil(of: line.worker)

@@ -30,7 +30,7 @@ final class WordTable {
         texts[number] = text
     }
 
-    /// Returns the number of a text, and adds the text if it is new. A full table returns the number of
+    /// Returns the number of a text, and adds the text if it is new. For a new text, a full table returns the number of
     /// `HistoryLimits.otherWord`.
     func number(of text: String) throws(SQLiteError) -> Int64 {
         if let number = numbers[text] { return number }

@@ -5,7 +5,7 @@ import EventLoop
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
-    /// Timeout for a status or pause query.
+    /// Timeout of a query.
     static var answerMillisecondsMax: Int { 1000 }
 
     private let loop: EventLoop

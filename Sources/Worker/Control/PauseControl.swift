@@ -30,7 +30,7 @@ final class PauseControl: @unchecked Sendable {
     /// The pauses that have not ended. A scope that an operator of this worker and the fleet pause occurs twice.
     var pauses: [Pause] { pauseSet.all }
 
-    /// Whether all lanes that may push new requests have applied the pauses of the fleet. A stalled lane has not.
+    /// Whether all running lanes that may push new requests have applied the pauses of the fleet.
     var hasAppliedFleetPauses: Bool {
         !current.contains { group in
             group.lanes.indices.contains { lane in
@@ -83,8 +83,8 @@ final class PauseControl: @unchecked Sendable {
         LaneQuery.send(to: group.responsive, on: loop, { $0.pause(scope, effect.isPaused, $1) }, then: report)
     }
 
-    /// Pauses or resumes a scope for the fleet. Does not wait for the lanes. The configuration may lack the scope: a
-    /// later one may contain it.
+    /// Pauses or resumes a scope for the fleet. Does not wait for the lanes. The configuration may lack the scope,
+    /// because a later one may contain it.
     ///
     /// - Parameters:
     ///   - since: the start of a pause.

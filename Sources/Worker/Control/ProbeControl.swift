@@ -6,11 +6,11 @@ struct ProbeControl {
     let groups: LaneGroups
     let loop: EventLoop
 
-    /// Probes the open breakers of a scope now, in the lanes in force and in the lanes of the coming generation. Retired
-    /// lanes push no new request.
+    /// Probes the open breakers of a scope now, in the lanes in force and in the lanes of the coming generation.
+    /// Retired lanes push no new request.
     ///
-    /// - Parameter completion: receives the number of breakers of the lanes that have answered, and the number of lanes
-    ///   that have not.
+    /// - Parameter completion: receives the number of breakers that the lanes have probed, and the number of stalled or
+    ///   silent lanes. Stalled lanes of the coming generation do not count.
     func probeNow(_ scope: ProbeScope, then completion: @escaping (_ count: Int, _ silentLanes: Int) -> Void) {
         let current = groups.inForce
         let lanes = current.responsive + (groups.coming?.responsive ?? [])

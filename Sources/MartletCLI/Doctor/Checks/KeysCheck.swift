@@ -54,7 +54,7 @@ extension DoctorCheck {
         guard mode & 0o007 == 0 else {
             return .warning(
                 "keys", "\(name), but any user on this machine can access \(file) (mode \(octal))",
-                remedy: "chmod 600 \(Shell.quoted(file)); the worker's user must own the file")
+                remedy: "make the worker's user the owner of the file, then run: chmod 600 \(Shell.quoted(file))")
         }
         return .ok("keys", "\(name), \(file) (mode \(octal))")
     }

@@ -23,8 +23,9 @@ struct ReadFile: Sendable {
         return [
             .warning(
                 "files", "\(what) (mode \(Self.octal(mode)))",
-                remedy: "chmod \(isSecret ? "o=" : "o-w") \(Shell.quoted(path))"
-                    + (isSecret ? "; the worker's user or group must own the file" : ""))
+                remedy: isSecret
+                    ? "make the worker's user or group own the file, then run: chmod o= \(Shell.quoted(path))"
+                    : "run: chmod o-w \(Shell.quoted(path))")
         ]
     }
 

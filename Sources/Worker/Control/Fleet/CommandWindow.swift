@@ -4,8 +4,9 @@ import EventLoop
 
 /// The decision which commands of the stream a worker runs. It performs no I/O.
 ///
-/// A worker runs each command at most once, and never late. After a short absence, it reads the commands that it has
-/// missed. After a longer absence, it ignores them. The clocks of workers and operators are not compared.
+/// A worker runs each command at most once. After an absence of at most ``absenceSecondsMax`` seconds, it reads the
+/// commands that it has missed. After a longer absence, it ignores them. The clocks of workers and operators are not
+/// compared.
 struct CommandWindow: Sendable {
     /// Maximum number of remembered ids.
     static let idsMax = 1000
@@ -20,7 +21,7 @@ struct CommandWindow: Sendable {
         case busy
         /// A reply with the outcome `unsupported`.
         case unsupported(String)
-        /// No reply: the command is for other workers, or is known.
+        /// No reply, because the command is for other workers, or is known.
         case ignore
     }
 
@@ -44,7 +45,7 @@ struct CommandWindow: Sendable {
 
     private let worker: String
     private var connection = Connection.new
-    /// The offset of the last record that the worker knows; nil if the worker knows none since it started at `next`.
+    /// The offset of the last record that the worker knows; nil if the worker knows no record of the stream.
     private var lastOffset: Int64?
     /// The last ids, as a ring.
     private var ids: [UUIDValue] = []
@@ -58,7 +59,6 @@ struct CommandWindow: Sendable {
 
     /// Returns the position for an attempt to start the consumer. Forgets the last offset after a long absence, so that
     /// a later attempt cannot return to commands that this attempt skips.
-    ///
     mutating func position(at now: MonotonicTime) -> Position {
         if case .absent(let since) = connection, since + .seconds(Self.absenceSecondsMax) < now {
             (connection, lastOffset) = (.new, nil)
@@ -79,8 +79,8 @@ struct CommandWindow: Sendable {
     /// Forgets the last offset, because a stream that is declared again begins at offset 0.
     mutating func streamDeleted() { lastOffset = nil }
 
-    /// Learns the offset of the newest record that the stream contained when the worker attached at `next`, from another
-    /// reader. Without it, a worker that has read no record would miss the commands of a short absence.
+    /// Learns the offset of the newest record that the stream contained when the worker attached at `next`, from
+    /// another reader. Without it, a worker that has read no record would miss the commands of a short absence.
     mutating func learned(offset: Int64) {
         guard case .attached = connection else { return }
         lastOffset = max(offset, lastOffset ?? offset)

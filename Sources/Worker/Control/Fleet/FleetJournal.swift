@@ -55,8 +55,8 @@ final class FleetJournal: @unchecked Sendable {
         handle(.linesAdded)
     }
 
-    /// Publishes the remaining lines and the last batch, and ends the journal. Returns once the broker has them, or a
-    /// publish has failed.
+    /// Publishes the remaining lines and the last batch, and ends the journal. Returns once the broker has them, a
+    /// publish has failed, or the connection is unavailable.
     func end() async {
         guard let link = connected?.link else { return }
         await withUnsafeContinuation { continuation in

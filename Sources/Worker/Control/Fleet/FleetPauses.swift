@@ -9,11 +9,11 @@ import Telemetry
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 class FleetPausesHandler: @unchecked Sendable {
-    /// Handles the permission to consume requests. Called once after each `start`: when the first record was applied,
-    /// or at the deadline of the wait for it.
+    /// Handles the permission to consume requests. ``FleetPauses`` calls the method at most once after each `start`.
+    /// The time is that of the first record, or the deadline of the wait for it.
     func mayConsume() {}
 
-    /// Handles a change of the revision or of the pauses.
+    /// Handles a change of the pauses, of their revision, or of the lanes that have applied them.
     func pausesChanged() {}
 }
 
@@ -32,8 +32,8 @@ final class FleetPauses: StreamReaderHandler {
     private var searchTimer: TimerToken?
     /// The reader of the stream at the current broker.
     weak var reader: StreamReader?
-    /// The exchange of operators. Records of other exchanges are ignored: a producer that may publish to the default
-    /// exchange can put messages into the stream.
+    /// The exchange of operators. Records from other exchanges are ignored, because a producer that may publish to the
+    /// default exchange can put messages into the stream.
     var exchange = ""
 
     init(_ control: PauseControl, in environment: LaneEnvironment) {
@@ -85,7 +85,8 @@ final class FleetPauses: StreamReaderHandler {
         }
     }
 
-    /// Returns the record of an operator; nil for another message. The broker verifies the property `user-id`.
+    /// Returns the record of an operator; nil for another message or an invalid record. The broker verifies the
+    /// property `user-id`.
     private func record(of message: borrowing StreamMessage) -> PauseRecord? {
         guard message.exchange == exchange, message.properties.userID != nil else { return nil }
         do throws(InputError) {

@@ -52,7 +52,7 @@ final class FleetReports: @unchecked Sendable {
     /// Reports a change, at most once a second.
     func changed() { handle(.changed) }
 
-    /// Reports now, and then each second for a time.
+    /// Reports now, or a second after the last report, and then each second for a time.
     func commanded(seconds: Int) { handle(.commanded(seconds: seconds)) }
 
     /// Publishes the last report. Returns once the broker has the report, or the publish has failed.

@@ -8,7 +8,7 @@ import EventLoop
 /// the next batch has the same number. The number of a batch whose outcome is unknown is not used again, so a reader
 /// sees a gap if the batch is lost.
 struct JournalSchedule: Sendable {
-    /// Maximum time from the arrival of a line to its batch.
+    /// Maximum time from the arrival of a line to its batch, unless the broker is away or refuses batches.
     static let intervalMilliseconds: Int64 = 4500
     /// The same while a command `report` is in force.
     static let watchedIntervalMilliseconds: Int64 = 500
@@ -18,7 +18,7 @@ struct JournalSchedule: Sendable {
     static let watchSecondsMax = 60
 
     enum State: Equatable, Sendable {
-        /// No journal is configured, or the last batch has been published. To: collecting.
+        /// No journal is configured, or the journal has ended. To: collecting.
         case off
         /// No batch is outstanding. To: publishing, off.
         ///

@@ -13,7 +13,7 @@ final class NewestOffset: StreamReaderHandler {
     private var newest: Int64?
     private var timer: TimerToken?
 
-    /// - Parameter completion: receives the offset, once for each connection.
+    /// - Parameter completion: receives the offset, and again the offset of later records.
     init(on loop: EventLoop, _ completion: @escaping (Int64) -> Void) {
         (self.loop, self.completion) = (loop, completion)
     }

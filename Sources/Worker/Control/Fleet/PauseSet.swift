@@ -27,7 +27,7 @@ struct PauseSet: Sendable {
     private var pausesByOwner: [Owner: [Pause]] = [:]
 
     /// Pauses or resumes a scope for one owner. A repeated pause keeps its start. A repeated pause of the worker also
-    /// keeps its note; the note and the end of a repeated pause of the fleet are replaced.
+    /// keeps its note. For a repeated pause of the fleet, the note and the end are replaced.
     ///
     /// - Parameters:
     ///   - note: the operator and reason of a pause; nil to resume.
@@ -54,7 +54,7 @@ struct PauseSet: Sendable {
 
     func isPaused(_ scope: PauseScope) -> Bool { all.contains { $0.scope == scope } }
 
-    /// The pauses of one owner, oldest first.
+    /// The pauses of one owner, in the order of their addition.
     func pauses(of owner: Owner) -> [Pause] { pausesByOwner[owner] ?? [] }
 
     /// The pauses of the worker's operators, then those of the fleet. A scope that both pause occurs twice.

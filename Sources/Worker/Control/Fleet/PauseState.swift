@@ -37,11 +37,11 @@ struct PauseState: Sendable {
         case pause(PauseScope, PauseNote)
         /// The end of a pause of the fleet. The scope stays paused while an operator of this worker pauses it.
         case resume(PauseScope)
-        /// The permission to consume requests. Follows the pauses of the first record. Occurs once.
+        /// The permission to consume requests. Follows the pauses of the first record, or the deadline. Occurs once.
         case mayConsume
         /// A timer that reports `timerFired` at this time and replaces the previous timer; nil to cancel the timer.
         case setTimer(MonotonicTime?)
-        /// A report to the fleet, because the revision or the pauses have changed.
+        /// A report to the fleet, because the revision, the pauses or the permission to consume have changed.
         case report
     }
 

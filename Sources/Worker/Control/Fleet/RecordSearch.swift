@@ -2,8 +2,8 @@ import AMQP
 
 /// The search for the newest record of pauses in a stream whose last messages may be no records.
 ///
-/// Pure. The search begins at the last chunk. If the chunk contains no record, the search continues before the chunk, in
-/// growing steps, and ends at the first message of the stream.
+/// Pure. The search begins at the last chunk. If the chunk contains no record, the search continues before the chunk,
+/// in growing steps, and ends at the first message of the stream.
 struct RecordSearch: Sendable {
     /// The time without a record after which the messages from a position are considered read.
     static let quietMilliseconds: Int64 = 500
