@@ -263,7 +263,7 @@ import Testing
         try await broker.end()
     }
 
-    // With `role_max: view`, the broker itself refuses every action of the console's user.
+    // The broker refuses every action of a user with the permissions for `role_max: view`.
     @Test func `A viewer's user may write the audit alone`() async throws {
         let broker = try await Self.brokerStart.value
         try await ConsoleHarness.declare(broker.url, prefix: "viewer")

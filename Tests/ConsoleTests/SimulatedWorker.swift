@@ -66,7 +66,7 @@ final class SimulatedWorker: @unchecked Sendable {
         reader.start(handler)
     }
 
-    /// Reports at an interval, as a worker does: a report is lost while the console has no queue.
+    /// Reports at an interval, as a worker does, because a report is lost while the console has no queue.
     private func repeatReports() {
         timer = loop.schedule(after: .milliseconds(500)) { [self] in
             if revision != nil { report() }

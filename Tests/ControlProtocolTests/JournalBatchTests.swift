@@ -42,7 +42,7 @@ import Testing
         #expect(try JournalBatch(json: ended.json) == ended)
     }
 
-    /// A lane writes its lines, and the head joins the lines of all lanes.
+    /// Lanes write the lines, and the control loop adds the head.
     @Test func theHeadCompletesLinesThatALaneHasWritten() throws {
         var json = JSONWriter()
         let lines: [JournalLine] = [.result(Array(Self.result.utf8)), .wait(Self.wait), .dead(Self.sample)]

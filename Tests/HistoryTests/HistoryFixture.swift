@@ -56,7 +56,7 @@ final class HistoryFixture {
         return try file.transaction { () throws(SQLiteError) in try body(reader) }
     }
 
-    /// The ids of all shown rows, newest first, read in pages.
+    /// Returns the ids of all shown rows, newest first, read in pages.
     func ids(_ query: HistoryQuery = .newest, limit: Int = 500) throws -> [UUIDValue?] {
         try read { reader throws(SQLiteError) in
             var ids: [UUIDValue?] = []

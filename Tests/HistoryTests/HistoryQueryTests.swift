@@ -21,7 +21,7 @@ import Testing
         let failed = Journal.result(
             2, outcome: "rejected", user: Journal.user, error: "BadTopic",
             members: #","push_type":"alert""#)
-        // A member twice is refused, so the sample without it is changed.
+        // A repeated member is refused, so the sample's own member is removed.
         guard case .result(let body) = Journal.result(1) else { return }
         let text = String(decoding: body, as: UTF8.self).replacing(#""possible_duplicate":false,"#, with: "")
         let full = JournalLine.result(Array((text.dropLast() + members + "}").utf8))

@@ -25,7 +25,7 @@ import Testing
             #expect(progress.rows == 0)
         }
         #expect(try fixture.ids().count == 15)
-        // A worker that lost the confirm of its broker publishes a batch again.
+        // The same batch in a later message has no effect.
         let again = HistoryMessage(offset: 5, body: messages[4].body)
         try fixture.write([again])
         #expect(try fixture.ids().count == 15)

@@ -55,7 +55,7 @@ enum Journal {
                 body: Array(#"{"device_token":"\#(token)","user":"\#(user)","payload":{}}"#.utf8)))
     }
 
-    /// Returns one message for each list of lines, with offsets and sequences from `first`.
+    /// Returns one message for each list of lines, with offsets from `first` and sequences from `first + 1`.
     static func messages(_ batches: [[JournalLine]], from first: Int = 0, boot: Int = 1) -> [HistoryMessage] {
         batches.enumerated().map { index, lines in
             let head = head(first + index + 1, boot: boot)

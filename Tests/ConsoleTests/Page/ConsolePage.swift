@@ -7,7 +7,7 @@ import Testing
 
 /// The page of a console, in a headless Chromium.
 struct ConsolePage {
-    /// The names of all pages.
+    /// The names of all pages except the page of one worker.
     static let names = ["now", "find", "apps", "dead", "queues", "workers", "keys", "test", "audit"]
 
     let browser: Browser

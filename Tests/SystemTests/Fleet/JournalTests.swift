@@ -18,7 +18,7 @@ extension ChangingWorkerTests {
             var sequence: Int { get throws { try root["sequence"]?.int ?? -1 } }
             var hasEnded: Bool { get throws { try root["ended"]?.bool ?? false } }
 
-            /// The lines with this word.
+            /// Returns the objects of the lines with this word.
             func objects(_ word: String) throws -> [JSONValue] {
                 let lines = try #require(try root["lines"]).elements.map { Array($0.elements) }
                 return lines.filter { $0[0].string == word }.map { $0[1] }
