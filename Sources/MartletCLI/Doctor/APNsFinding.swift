@@ -5,7 +5,7 @@ import EventLoop
 /// The result of a test push to a nonexistent device or channel. It shows whether the network path, the credential
 /// and the app are usable.
 enum APNsFinding: Equatable {
-    /// A refusal of only the nonexistent device: APNs accepts the credential and the topic.
+    /// A refusal of only the nonexistent device. APNs accepts the credential and the topic.
     case accepted(String)
     /// The equivalent of `accepted` for a broadcast. It does not show whether the app has enabled broadcasts.
     case broadcastAccepted(String)

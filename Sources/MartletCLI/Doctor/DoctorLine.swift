@@ -18,7 +18,7 @@ struct DoctorLine: Sendable, Equatable {
     var check: String
     var state: State
     var text: String
-    /// The remedy; empty if none is necessary.
+    /// The remedy; empty if none is necessary or known.
     var remedy = ""
 
     static func ok(_ check: String, _ text: String) -> DoctorLine {

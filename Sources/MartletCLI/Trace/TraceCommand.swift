@@ -15,10 +15,10 @@ struct TraceCommand: ConfiguredCommand {
         summary: "Print the steps of a request from the journal.",
         discussion: """
             ID is the id of the request, or its message-id. The command reads the stream of the journal from the start
-            of --since to its end, and removes nothing. The broker needs the section journal, and this user must be
-            allowed to read the stream. A request that a worker has received but not completed, and that does not wait,
-            has no steps yet. If no step is found, the command prints the gaps that may hide the request: lines that a
-            worker dropped, missing batches, and workers that were killed or are silent.
+            of --since to its end, and removes nothing. The workers' configuration needs the section journal, and this
+            user must be allowed to read the stream. A request that a worker has received but not completed, and that
+            does not wait, has no steps yet. If no step is found, the command prints the gaps that may hide the request:
+            lines that a worker dropped, missing batches, and workers that were killed or are silent.
 
             Exit code 0: steps found, 1: none found, or the journal is missing, 4: --timeout before the end of the
             journal, and no step found.

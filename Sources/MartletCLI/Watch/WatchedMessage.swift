@@ -13,7 +13,7 @@ struct WatchedMessage: Equatable {
         case deadLetter = "dead_letter"
         case channelReply = "channel_reply"
         case registrationReply = "registration_reply"
-        /// A change of a registration that no producer requested.
+        /// An event about a change of a registration.
         case registrationEvent = "registration_event"
         /// The report on a request to users, with the number of devices.
         case report

@@ -93,7 +93,7 @@ extension DoctorCheck {
         case .accessRefused:
             "check the user and the password in amqp.url (guest may log in only from the broker's machine)"
         case .notFound:
-            "correct the virtual host in amqp.url, or create the virtual host: rabbitmqctl add_vhost "
+            "correct the virtual host in amqp.url, or run: rabbitmqctl add_vhost "
                 + Shell.quoted(broker.url.virtualHost)
         case .protocolViolation: "check that this is an AMQP port, with TLS if amqp.url begins with amqps"
         case .timedOut:

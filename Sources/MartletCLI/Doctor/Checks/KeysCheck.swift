@@ -33,7 +33,8 @@ extension DoctorCheck {
         let name = "certificate \(certificate.name)"
         let holds = "\(name) is valid for \(certificate.daysLeft(unixSeconds: unixSeconds).counted("more day"))"
         return switch certificate.validity(unixSeconds: unixSeconds) {
-        case .notYet: .failure("keys", "\(name) is not valid yet", remedy: "check this machine's clock: timedatectl")
+        case .notYet:
+            .failure("keys", "\(name) is not valid yet", remedy: "to check this machine's clock, run: timedatectl")
         case .valid: .ok("keys", holds)
         case .ending: .warning("keys", holds, remedy: "create a new certificate in Apple's developer account")
         case .expired:

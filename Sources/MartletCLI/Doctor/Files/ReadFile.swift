@@ -29,8 +29,8 @@ struct ReadFile: Sendable {
         ]
     }
 
-    /// Returns a warning if the owner of a file or folder is neither root nor the worker's user. The owner can change
-    /// the file or folder.
+    /// Returns a warning if the owner of a file or folder is neither root nor `user`. The owner can change the file or
+    /// folder.
     ///
     /// - Parameter user: the user of the `martlet doctor` process. If the user is root, the result is nil, because the
     ///   worker's user is then unknown.
@@ -48,7 +48,7 @@ struct ReadFile: Sendable {
         guard mode & 0o002 != 0, mode & UInt32(S_ISVTX) == 0 else { return nil }
         return .warning(
             "files", "any user on this machine can replace files in \(folder) (mode \(octal(mode)))",
-            remedy: "chmod o-w \(Shell.quoted(folder))")
+            remedy: "run: chmod o-w \(Shell.quoted(folder))")
     }
 
     private static func octal(_ mode: UInt32) -> String { String(mode & 0o777, radix: 8) }

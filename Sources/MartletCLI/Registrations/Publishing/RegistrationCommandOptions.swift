@@ -20,7 +20,7 @@ struct RegistrationCommandOptions: Equatable, Sendable {
     /// The bundle ID.
     let app: String
     private let texts: [String: String]
-    /// UNIX milliseconds; nil for the time of the publish.
+    /// UNIX milliseconds; nil for the time at which the command is created.
     let registeredAt: Int64?
     /// UNIX milliseconds; nil for the default lifetime of the token's kind.
     let expiresAt: Int64?

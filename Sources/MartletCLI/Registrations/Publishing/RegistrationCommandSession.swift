@@ -48,8 +48,8 @@ struct RegistrationCommandSession: Sendable {
         }
     }
 
-    /// Publishes each command after the reply to the previous one. Stops at the first command without a reply, since
-    /// the next one would have none either.
+    /// Publishes each command after the reply to the previous one. Stops at the first command that is not confirmed or
+    /// has no reply.
     private func publish(_ messages: [OutgoingMessage], on loop: EventLoop) async throws(AMQPError) -> ExitCode {
         let replies = ReplyWait(on: loop)
         let publisher = try await connector.publisher(
