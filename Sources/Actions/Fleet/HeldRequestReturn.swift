@@ -22,8 +22,9 @@ struct HeldRequestReturn {
     /// The affected apps; empty for any app.
     let apps: Set<String>
 
-    /// Returns at most `count` requests. A request is published unchanged, and acknowledged after the broker has
-    /// confirmed it. If the session ends in between, the request is in both queues, and a worker pushes it once.
+    /// Returns at most `count` requests. A request is published again, and acknowledged after the broker has confirmed
+    /// it. If the session ends in between, the request is in both queues. A worker process pushes it once, but two
+    /// processes may each push it.
     ///
     /// - Returns: the number of returned requests.
     func run(_ count: Int) async throws(AMQPError) -> Int {

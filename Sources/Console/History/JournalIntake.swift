@@ -2,8 +2,8 @@ import History
 
 /// The messages between the journal's stream and the index, and the position in the stream. It performs no I/O.
 ///
-/// The reader continues at the last known message, which arrives at once in the same stream. If another message or none
-/// arrives, the stream was deleted and declared again.
+/// The reader continues at the last known message, which arrives immediately in the same stream. If another message or
+/// none arrives, the stream was deleted and declared again.
 struct JournalIntake {
     /// The number of waiting bytes at which the reader must be detached. A reader may receive further messages of
     /// its prefetch before.

@@ -15,7 +15,7 @@ extension RequestHistory {
     /// Adds the round of a wait.
     ///
     /// - Parameters:
-    ///   - attempts: The history of the request before the delivery.
+    ///   - attempts: The counts of the request before the delivery.
     ///   - at: The start of the wait, in UNIX milliseconds.
     ///   - sibling: The index of the sibling queue.
     mutating func add(_ wait: Wait, after attempts: Attempts, at: Int64, sibling: Int) {
