@@ -9,7 +9,7 @@ import Glibc
 import JSON
 import Text
 
-/// A console: its HTTP server, its control socket, and its connection to the broker. Loop-bound.
+/// A console with its HTTP server, its control socket, and its connections to the broker. Loop-bound.
 ///
 /// `@unchecked Sendable`: only the loop uses the object.
 package final class ConsoleServer: @unchecked Sendable {

@@ -113,7 +113,7 @@ public final class TLSContext: @unchecked Sendable {
         }
         guard let key else {
             throw CryptoError(
-                .malformed, drainingOpenSSLAfter: "cannot read the private key, which is invalid or has a passphrase")
+                .malformed, drainingOpenSSLAfter: "cannot read the private key: the key is invalid or has a passphrase")
         }
         defer { EVP_PKEY_free(key) }
         guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {

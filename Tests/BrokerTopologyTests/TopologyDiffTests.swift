@@ -21,8 +21,8 @@ import Testing
         return snapshot
     }
 
-    /// Returns a matching snapshot with queues of earlier versions. A policy, not an argument, turns off their delivery
-    /// limit.
+    /// Returns a matching snapshot of RabbitMQ 4.0 with queues that an earlier version of RabbitMQ created. A policy,
+    /// not an argument, turns off their delivery limit.
     private func snapshotWithPolicy(of topology: Topology) -> BrokerSnapshot {
         let version = BrokerVersion(4, 0)
         var snapshot = snapshot(of: topology, version: version)

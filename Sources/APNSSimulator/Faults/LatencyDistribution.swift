@@ -34,7 +34,7 @@ public enum LatencyDistribution: Sendable, Hashable {
     /// Returns a uniformly distributed number in 0..<1.
     static func unit(_ random: inout SeededRandom) -> Double { Double(random.next() >> 11) * 0x1p-53 }
 
-    /// Returns a number of the standard normal distribution (Box–Muller transform).
+    /// Returns a random number from the standard normal distribution (Box–Muller transform).
     private static func normal(_ random: inout SeededRandom) -> Double {
         let radius = (-2 * log(1 - unit(&random))).squareRoot()
         return radius * cos(2 * .pi * unit(&random))

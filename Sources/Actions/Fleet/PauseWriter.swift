@@ -94,7 +94,7 @@ package final class PauseWriter {
                 throw .violation(error)
             }
             try await publish(next)
-            // A writer whose connection was lost may still have published: its record is then before this one.
+            // A writer whose connection was lost may still have published. Its record is then before this one.
             let former = try await Self.asking { () async throws(AMQPError) in
                 try await records.record(before: next, milliseconds: Self.recordMillisecondsMax)
             }

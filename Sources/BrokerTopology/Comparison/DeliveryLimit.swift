@@ -52,7 +52,8 @@ public enum DeliveryLimit: Equatable, Sendable {
         }
     }
 
-    /// Returns a description of the limit and, for a finite limit, of the setting that determines it.
+    /// Returns a description of the limit and, for a finite limit, of its setting. Omits the setting for the broker's
+    /// default without a policy.
     public func text(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> String {
         switch self {
         case .none: "RabbitMQ \(version) keeps requeued messages"

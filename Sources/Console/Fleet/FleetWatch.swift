@@ -7,7 +7,7 @@ import Crypto
 import EventLoop
 import JSON
 
-/// The console's view of the fleet: it keeps a session with the broker, and reads reports, pauses, the audit and the
+/// The console's view of the fleet. It keeps a session with the broker, and reads reports, pauses, the audit and the
 /// depths of queues. After a loss, it keeps its last state and connects again. Loop-bound.
 ///
 /// `@unchecked Sendable`: only the loop uses the object.

@@ -1,7 +1,7 @@
 import JSON
 
-/// The format of a message of fleet control: a JSON object whose member `type` names the format and its version.
-/// Readers ignore unknown members. A member with a new meaning requires a new type.
+/// The format of a message of fleet control or the journal. The message is a JSON object whose member `type` names the
+/// format and its version. Readers ignore unknown members. A member with a new meaning requires a new type.
 struct FleetFormat<Message: Sendable>: Sendable {
     /// Maximum nesting of a message, with room for members that a later version adds.
     private static var depthMax: Int { 32 }

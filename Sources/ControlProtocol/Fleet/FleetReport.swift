@@ -1,7 +1,8 @@
 package import Crypto
 package import JSON
 
-/// A worker's report to the consoles and commands of a fleet: the status without lanes, and the state of fleet control.
+/// A worker's report to the consoles and commands of a fleet. It contains the status without lanes, and the state of
+/// fleet control.
 package struct FleetReport: Sendable, Hashable {
     /// A random identity of the worker's process. A restarted worker may have the name of the previous process.
     package var bootID: UUIDValue
@@ -106,7 +107,7 @@ extension FleetReport {
     package init(json bytes: [UInt8]) throws(InputError) { self = try Self.format.read(bytes) }
 
     /// The report as JSON, with at most ``FleetLimits/reportBytesMax`` bytes. The lists of a larger report are
-    /// shortened: first `WorkerStatus.detailLists`, last `WorkerStatus.stateLists`. The member `dropped` then contains
+    /// shortened, first `WorkerStatus.detailLists`, last `WorkerStatus.stateLists`. The member `dropped` then contains
     /// the numbers of omitted elements.
     package var json: [UInt8] { Self.format.write(shortened()) }
 

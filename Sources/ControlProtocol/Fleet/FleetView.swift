@@ -25,7 +25,7 @@ package struct FleetView: Sendable {
 
     package enum Presence: Sendable, Hashable {
         case reporting
-        /// A worker without a recent report: killed, cut off or stalled.
+        /// A worker without a recent report, such as one that was killed, cut off or stalled.
         case silent
         /// A worker that has drained and ended.
         case ended

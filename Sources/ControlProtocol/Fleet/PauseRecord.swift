@@ -16,8 +16,8 @@ package struct PauseRecord: Sendable, Hashable {
         self.pauses = pauses
     }
 
-    /// Creates the first record of a series: revision 0, without pauses. The writer must hold the lock of the pauses
-    /// and must have found the stream empty. Otherwise, the record would end all pauses.
+    /// Creates the first record of a series. It has revision 0 and no pauses. The writer must hold the lock of the
+    /// pauses and must have found the stream empty. Otherwise, the record would end all pauses.
     package init(first series: UUIDValue) {
         self.init(revision: PauseRevision(series: series, number: 0), change: "create", pauses: [])
     }

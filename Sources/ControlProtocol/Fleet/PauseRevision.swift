@@ -1,12 +1,12 @@
 package import Crypto
 import JSON
 
-/// The identity of a record of pauses: its series, and its number in the series.
+/// The identity of a record of pauses. It consists of the series and the number in the series.
 ///
 /// A series is a random UUID, which `martlet topology apply` writes with revision 0 to an empty stream. Each later
 /// record keeps the series and counts up. A record of the known series whose number is not higher is old. A record of
-/// another series is new, whatever its number, because the stream was deleted and declared again. Readers attach at the
-/// last record of the stream, so they never read a series that another one has replaced. The rule compares no clocks.
+/// another series is new, whatever its number, because the stream was deleted and declared again. A stream contains one
+/// series, because a series begins only in an empty stream. The rule compares no clocks.
 package struct PauseRevision: Sendable, Hashable {
     package var series: UUIDValue
     package var number: Int

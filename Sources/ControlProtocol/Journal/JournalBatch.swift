@@ -1,7 +1,7 @@
 import Crypto
 package import JSON
 
-/// A message of the journal: the lines of one worker since its previous batch.
+/// A message of the journal, with lines of one worker.
 package struct JournalBatch: Sendable, Hashable {
     package var head: JournalHead
     package var lines: [JournalLine]

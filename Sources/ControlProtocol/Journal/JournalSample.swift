@@ -1,7 +1,7 @@
 package import Crypto
 import JSON
 
-/// The line of a dead letter: a sample of its class, code, app and path.
+/// The line of a dead letter. It is a sample of the dead letters with its class, code, app and path.
 package struct JournalSample: Sendable, Hashable {
     package struct Header: Sendable, Hashable {
         package var name: String

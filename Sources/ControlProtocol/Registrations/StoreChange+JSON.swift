@@ -4,7 +4,7 @@ package import Registrations
 
 extension StoreChange {
     /// The word for the edit that re-encrypts registrations. Earlier builds used another word, and their workers check
-    /// no data key: such a worker refuses this word.
+    /// no data key. Such a worker refuses this word.
     private static let rekeyWord = "rekey_to"
     private static let unsuspendWord = "unsuspend"
     private static let limits = JSONLimits(bytesMax: bytesMax)
@@ -110,7 +110,7 @@ extension StoreChange {
 }
 
 extension StoreChangeResponse {
-    /// Maximum size of a response as JSON, in bytes: the default limit of an HTTP response.
+    /// Maximum size of a response as JSON, in bytes. It equals the default limit of an HTTP response.
     private static let bytesMax = 16 << 20
 
     /// The response as JSON. A secret.

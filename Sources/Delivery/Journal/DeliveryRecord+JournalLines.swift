@@ -13,7 +13,7 @@ extension DeliveryRecord {
     private static let headersMax = 64
     /// The maximum size of a header's name and of its value in a sample. A longer header is omitted.
     private static let headerBytesMax = 1024
-    /// The maximum size of all headers in a sample, so that the line does not exceed its limit.
+    /// The maximum size of all headers in a sample. It leaves room for a body of the maximum size in the line.
     private static let allHeadersBytesMax = 6 << 10
 
     /// Returns whether the wait is the first, or has another reason than the previous one.

@@ -32,7 +32,7 @@ public struct JournalBuffer: Sendable {
     public var isEmpty: Bool { chunks.isEmpty && droppedCount == 0 }
     public var lineCount: Int { chunks.reduce(0) { $0 + $1.lineCount } }
 
-    /// Adds a line: a JSON array of a word and an object.
+    /// Adds a line, which is a JSON array of a word and an object.
     mutating func add(_ word: StaticString, _ object: ArraySlice<UInt8>) {
         let size = object.count + word.utf8CodeUnitCount + Self.frameBytes
         guard size <= Self.lineBytesMax, byteCount + size <= Self.bytesMax else {

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The limit of a lane's samples of dead letters. Pure: its methods have the time as a parameter.
+/// The limit of a lane's samples of dead letters. Pure. Its methods have the time as a parameter.
 struct SampleLimit: Sendable {
     /// The maximum number of samples in a minute for each kind of dead letter, divided among the lanes of a worker.
     /// Each lane has at least one.

@@ -3,7 +3,7 @@ import JSON
 package import Registrations
 package import SQLite
 
-/// The writer of a history: the index and the current segment. Used on the thread of the index, within its
+/// The writer of the index and the current segment of a history. Used on the thread of the index, within its
 /// transactions.
 ///
 /// Each file contains the offset behind the messages that it has stored, in the transaction of their rows. A segment

@@ -48,7 +48,7 @@ package struct ResultRecord: Sendable, Hashable {
         self.attempts = attempts
     }
 
-    /// The outcomes of results; the position is the number in files.
+    /// The outcomes of results. Files contain the position of an outcome in this list.
     package static let outcomes = ["accepted", "rejected", "expired", "invalid", "unknown"]
 
     /// Reads the body of a result message. Returns nil if it is not JSON, or has no known outcome or completion time.

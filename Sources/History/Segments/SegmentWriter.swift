@@ -21,7 +21,7 @@ final class SegmentWriter {
 
     /// Opens or creates a segment.
     ///
-    /// - Throws: ``SQLiteError``; of code `missingKey` if the key file lacks the key of the segment.
+    /// - Throws: ``SQLiteError``, such as `missingKey` if the key file lacks the key of the segment.
     init(_ folder: HistoryFolder, _ number: Int, _ keys: RegistrationKeys) throws(SQLiteError) {
         self.number = number
         file = try SQLiteFile.open(folder.segmentPath(number), .readWrite, schema: .segment)

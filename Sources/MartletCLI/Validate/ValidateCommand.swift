@@ -62,7 +62,7 @@ struct ValidateCommand: ConfiguredCommand {
                 case .input(let error):
                     Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 case .output:
-                    // The first use of the terminal sets `errno`.
+                    // The first use of `Terminal.error` may change `errno`.
                     let reason = String(cString: strerror(errno))
                     Terminal.error.line("martlet: cannot write to standard output: \(reason)")
                     return code

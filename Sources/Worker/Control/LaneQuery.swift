@@ -1,7 +1,7 @@
 import EventLoop
 
-/// A query to several sources: to lanes, or to lanes and the consumer of registration commands. The query ends when all
-/// sources have answered or the timeout has passed.
+/// A query to lanes, or to lanes and the consumer of registration commands. The query ends when all sources have
+/// answered or the timeout has passed.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneQuery<Answer: Sendable>: @unchecked Sendable {

@@ -6,8 +6,8 @@ import Crypto
 import Delivery
 import EventLoop
 
-/// The worker's part of fleet control: applies the pauses of the fleet, runs the commands of operators, and reports to
-/// them. Without the section `fleet` of the configuration, nothing connects. Runs on the control loop.
+/// The worker's part of fleet control. It applies the pauses of the fleet, runs the commands of operators, and reports
+/// to them. Without the section `fleet` of the configuration, nothing connects. Runs on the control loop.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class FleetControl: FleetPausesHandler, @unchecked Sendable {

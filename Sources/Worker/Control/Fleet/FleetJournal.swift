@@ -5,7 +5,7 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// The journal of a worker: publishes the lines of its lanes in batches. Runs on the control loop.
+/// The journal of a worker. It publishes the lines of its lanes in batches. Runs on the control loop.
 ///
 /// While the broker is away or blocks the connection, the lines wait in the queue, which drops lines beyond its limit.
 ///

@@ -18,7 +18,7 @@ final class FleetLink: @unchecked Sendable {
     private static let prefetch = 16
     private static let closeSecondsMax = 1
     private static let heartbeatSeconds = 10
-    /// Maximum time after which a connection notices that the broker does not answer: two missing heartbeats.
+    /// Maximum time after which a connection notices that the broker does not answer. It is the time of two heartbeats.
     static let silentSecondsMax: Int64 = 2 * Int64(heartbeatSeconds)
 
     private let reading: BrokerConnection

@@ -2,8 +2,8 @@ import ControlProtocol
 import Delivery
 import EventLoop
 
-/// The pauses of a worker: those of its operators, which end with the process, and those of the fleet. A scope is
-/// paused while either pauses it.
+/// The pauses of a worker. They are those of its operators, which end with the process at the latest, and those of the
+/// fleet. A scope is paused while either pauses it.
 struct PauseSet: Sendable {
     enum Owner: CaseIterable, Sendable {
         /// An operator of this worker, through the control socket or a command.

@@ -53,7 +53,7 @@ struct PauseState: Sendable {
     /// - Parameter startedAt: the start of the worker.
     init(startedAt: MonotonicTime) { state = .waiting(until: startedAt + .seconds(Self.firstRecordSecondsMax)) }
 
-    /// Returns the action of the start: the timer for the deadline of the first record.
+    /// Returns the timer for the deadline of the first record.
     mutating func start() -> [Action] {
         guard case .waiting(let until) = state else { return [] }
         timer = until
