@@ -104,7 +104,7 @@ extension FleetProbe {
 
     /// Probes the breakers. Moves a few held requests to their request queues, to probe the breakers of keys,
     /// certificates and topics. Waits until no worker reports an open breaker of the scope, ``closeSecondsMax`` seconds
-    /// at most.
+    /// at most. Does not wait if no breaker was probed.
     ///
     /// - Parameters:
     ///   - session: an open session that has collected reports.

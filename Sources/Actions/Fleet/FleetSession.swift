@@ -208,9 +208,9 @@ package final class FleetSession {
         return count
     }
 
-    /// Requests a report from each worker. Waits until each consumer at the broker belongs to a worker that has
-    /// reported, but for at least one report. Ends when the time has passed. If the program may not send commands, or
-    /// the stream of commands is missing, waits for the regular reports.
+    /// Requests a report from each worker. Waits until a worker has reported, and each consumer at the broker belongs
+    /// to a worker that has reported. Ends when the time has passed. If the program may not send commands, or the
+    /// stream of commands is missing, waits for the regular reports.
     ///
     /// - Returns: the number of consumers that belong to no worker that reports.
     package func collectReports(by operatorName: String) async throws(AMQPError) -> Int {

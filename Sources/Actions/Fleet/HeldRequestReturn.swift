@@ -80,7 +80,7 @@ struct HeldRequestReturn {
         return returned
     }
 
-    /// Returns the request to publish; nil if the message has another cause or app.
+    /// Returns the request to publish; nil if the message has another cause or app, or cannot return.
     private func request(_ message: IncomingMessage) -> OutgoingMessage? {
         guard !message.isOversized else { return nil }
         let copy = RepublishableMessage(message, session.connector.provenance(of: message))

@@ -21,7 +21,7 @@ package final class PauseWriter {
         case noRecord
         /// Other records arrived during each attempt, although this writer held the lock.
         case conflict
-        /// The broker has the record, but did not deliver it.
+        /// The broker has the record, but did not deliver it in time.
         case notDelivered
 
         /// The failure and its remedy, without a final period.

@@ -15,7 +15,7 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
     /// The connection to the broker.
     enum Link {
         case connected(FleetSession)
-        /// No connection, with the time and reason of the loss.
+        /// No connection, with the time of the loss or of the start. The reason is nil before the first failure.
         case away(since: Now, reason: String?)
     }
 

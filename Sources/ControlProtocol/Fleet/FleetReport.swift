@@ -12,7 +12,7 @@ package struct FleetReport: Sendable, Hashable {
     package var sentAt: Int64
     /// Whether this is the last report of the process, after its drain.
     package var hasEnded: Bool
-    /// The record of pauses that the worker has applied; nil if the worker has read none.
+    /// The last record of pauses that all lanes have applied; nil if they have applied none.
     package var pauses: PauseRevision?
     /// The number of the worker's lanes.
     package private(set) var laneCount = 0

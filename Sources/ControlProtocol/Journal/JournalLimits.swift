@@ -6,7 +6,7 @@ package enum JournalLimits {
     package static let batchBytesMax = 128 << 10
     /// Maximum size of a line.
     package static let lineBytesMax = 32 << 10
-    /// Maximum size of the lines of a lane that wait for their batch. A lane drops further lines.
+    /// Maximum size of the lines of a lane that wait for their batch. Further lines are dropped.
     package static let waitingBytesMax = 4 << 20
     /// Maximum time from a line to its batch, unless the broker is away or refuses batches.
     package static let intervalSeconds = 5
@@ -32,6 +32,7 @@ package enum JournalLimits {
     package static let headerBytesMax = 1024
     /// Maximum size of the body in a sample.
     package static let bodyBytesMax = 16 << 10
-    /// Maximum number of samples in a minute for each class, code, app and path.
+    /// Maximum number of samples in a minute for each class, code, app and path in a worker. A worker with more lanes
+    /// may send one for each lane.
     package static let samplesPerMinuteMax = 5
 }

@@ -52,7 +52,8 @@ struct RequestHistory: Sendable, Hashable {
 
     private static func clamped(_ time: Int64) -> Int64 { min(max(time, 0), timeMax) }
 
-    /// Returns the code with a hyphen instead of each character that no code contains, cut to `codeBytesMax`.
+    /// Returns the code, cut to `codeBytesMax`, with a hyphen instead of each byte that no code contains. Returns a
+    /// hyphen for an empty code.
     private static func word(_ code: String) -> String {
         let bytes = code.utf8.prefix(codeBytesMax).map { isPartOfCode($0) ? $0 : UInt8(ascii: "-") }
         return bytes.isEmpty ? "-" : String(decoding: bytes, as: UTF8.self)

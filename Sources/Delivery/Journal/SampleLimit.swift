@@ -5,8 +5,8 @@ struct SampleLimit: Sendable {
     /// The maximum number of samples in a minute for each kind of dead letter, divided among the lanes of a worker.
     /// Each lane has at least one.
     static let perMinuteMax = 5
-    /// The maximum number of kinds with samples in a minute. Producers influence the paths, and thus the number of
-    /// kinds.
+    /// The maximum number of kinds with samples of a lane in a minute. Producers influence the paths, and thus the
+    /// number of kinds.
     static let kindsMax = 100
     private static let windowSeconds: Int64 = 60
 

@@ -18,7 +18,7 @@ package struct HistoryGap: Sendable, Hashable {
     /// earlier batch, one interval before its first known batch.
     package var from: Int64
     /// The time of the first batch after the gap, in UNIX milliseconds. For the reason `killed`, a batch of the new
-    /// process. For the reason `silent`, the time of the query.
+    /// process. For the reason `silent`, the time of the query. It is never before `from`.
     package var until: Int64
     package var reason: Reason
     /// The number of missing lines, or of missing batches if the reason is `missing`; nil if unknown.

@@ -35,7 +35,8 @@ package final class HistoryIndexer {
 
     /// Opens the files. Call this method once.
     ///
-    /// - Parameter opened: Called on the loop, with the offset of the next message; nil if no message was indexed yet.
+    /// - Parameter opened: Called on the loop, with the offset of the next message or the error. The offset is nil if
+    ///   no message was indexed yet.
     /// - Throws: if the system cannot create the thread.
     package func start(
         _ opened: @escaping @Sendable (Result<Int64?, SQLiteError>) -> Void

@@ -9,7 +9,7 @@ package struct SegmentSummary: Sendable, Hashable {
     package var firstAt: Int64?
     package var lastAt: Int64?
 
-    /// Returns whether the next batch must begin a new segment.
+    /// Returns whether the next transaction must begin a new segment.
     ///
     /// - Parameter now: UNIX milliseconds.
     func isFull(at now: Int64, _ limits: HistoryLimits) -> Bool {

@@ -85,7 +85,7 @@ final class FleetLink: @unchecked Sendable {
     /// - Parameters:
     ///   - isMandatory: whether the broker returns a message that no queue or stream receives. Without a watcher, the
     ///     broker drops other messages.
-    ///   - completion: called once the broker has the message, or the publish has failed.
+    ///   - completion: called with the outcome of the publish.
     func publish(
         _ body: [UInt8], type: String, key: String, isMandatory: Bool = false,
         then completion: @escaping (PublishOutcome) -> Void

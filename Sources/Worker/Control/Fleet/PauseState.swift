@@ -26,7 +26,7 @@ struct PauseState: Sendable {
 
     enum Event: Sendable {
         case recordRead(PauseRecord)
-        /// The consumer of the stream has started at the last record.
+        /// The consumer of the stream has started.
         case attached
         case detached(reason: String)
         case timerFired
