@@ -14,8 +14,7 @@ public enum StoreAddress: Sendable, Hashable {
 
     private static let sqliteScheme = "sqlite:"
 
-    /// The file, or the hosts and the database. Addresses of one store differ in user, password and options, but not in
-    /// location.
+    /// The file, or the hosts and the database. It does not depend on the user and the options of a URL.
     public var location: String {
         switch self {
         case .sqlite(let path): Self.sqliteScheme + path

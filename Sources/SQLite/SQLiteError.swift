@@ -8,7 +8,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case cannotOpen = "cannot-open"
         /// A missing file that is opened for reading only.
         case missing
-        /// A lock of the writer that another process has. The message contains the process id if known.
+        /// A lock that another writer has. The message contains the process id if known.
         case inUse = "in-use"
         /// An open file that was deleted, moved or replaced.
         case moved

@@ -157,7 +157,7 @@ public final class SQLiteFile {
     /// Whether a transaction is open. SQLite itself rolls back after errors such as a full disk.
     public var isInTransaction: Bool { connection.isInTransaction }
 
-    /// Checks that the path still names this file. Otherwise, the changes of the last transaction are lost once the
+    /// Checks that the path still names this file. Otherwise, the changes of the last transaction may be lost once the
     /// file is closed.
     ///
     /// - Throws: ``SQLiteError`` of code `moved`.

@@ -10,7 +10,7 @@ struct PostgresConnectionMachine {
         case idle
         /// To: resolving (next host), connecting, waiting, closed.
         case resolving(PostgresHost, ConnectionRound)
-        /// An attempt of libpq to connect to one address. To: connecting (next address or host), resolving (next host),
+        /// The opening of a connection to one address. To: connecting (next address or host), resolving (next host),
         /// preparing, waiting, closed.
         case connecting(ConnectionTarget, ConnectionRound)
         /// The preparation of the session, which sets its parameters and prepares the statements. To: ready,

@@ -9,8 +9,8 @@ import Registrations
 /// the changes of a part, so that neither side waits for the other. A read may therefore precede the writes of earlier
 /// parts, which ``PostgresBatchChanges`` adds. Batches of the queue have only one part.
 final class PostgresBatch: PostgresOperation {
-    /// Maximum number of commands and ends in a batch of an import. While its transaction is open, workers cannot
-    /// change registrations.
+    /// Maximum number of commands and ends in a batch of an import. While its transaction is open, workers apply no
+    /// commands.
     static let commandsMax = 4096
     /// Maximum number of commands and ends in a part. Larger parts need more memory for the rows of their users, and
     /// smaller parts find fewer keys in each page of an index.

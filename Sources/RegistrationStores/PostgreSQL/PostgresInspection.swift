@@ -12,7 +12,7 @@ public struct PostgresInspection: Sendable, Hashable {
     /// The rights that a worker needs and the user lacks, such as `INSERT on martlet.event`, separated by commas; empty
     /// if none is missing.
     public var missingRights = ""
-    /// The rights that the user has and no worker needs, in the same format.
+    /// Rights that the user has and no worker needs, in the same format; `all rights of a superuser` for a superuser.
     public var excessRights = ""
     /// The indexes of the schema that are missing or invalid, separated by commas; empty if all are valid.
     public var invalidIndexes = ""

@@ -12,8 +12,8 @@ enum PostgresLocks {
     static let namespace: Int32 = 0x4D_52_54_4C
     /// The second integer of the lock of migrations.
     static let migration: Int32 = -1
-    /// The second integer of the lock of the whole store. Transactions that lock rows share this lock. A batch of an
-    /// import holds it alone instead of the locks of its keys, which would exceed the server's memory for locks.
+    /// The second integer of the lock of the whole store. Batches and edits share this lock. A large batch of an import
+    /// holds it alone instead of the locks of its keys, which could exceed the server's memory for locks.
     static let store: Int32 = -2
 
     /// Returns the parameters of the statement that takes the locks.

@@ -3,8 +3,8 @@ import PostgreSQL
 /// The statements of maintenance. They skip rows that other sessions have locked, so they take part in no deadlock.
 /// They omit rows and events whose data key the key file lacks. `omittedKey` returns such a key.
 ///
-/// Subqueries are in ARRAY constructors or materialized, because a plan that executes a subquery again could exceed its
-/// LIMIT.
+/// Subqueries that lock rows are in ARRAY constructors or materialized, because a plan that executes a subquery again
+/// could exceed its LIMIT.
 enum PostgresMaintenanceStatements {
     static var lockExpired: PreparedStatement {
         PreparedStatement(

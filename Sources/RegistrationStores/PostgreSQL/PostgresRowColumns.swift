@@ -91,7 +91,7 @@ extension Registration.Key {
 }
 
 extension RowCipher.Sealed {
-    /// Reads a ciphertext from a column and the next one. Nil if either is null.
+    /// Reads the id of a data key from a column and a ciphertext from the next one. Nil if either is null.
     init?(_ rows: borrowing PostgresRows, row: Int, column: Int) throws(PostgresError) {
         guard let keyID = try rows.optional(Int16.self, row: row, column: column),
             let ciphertext = try rows.optional([UInt8].self, row: row, column: column + 1)

@@ -7,7 +7,8 @@ final class PostgresStoreConnection: PostgresConnectionHandler {
     private enum State {
         /// To: connecting, closed.
         case idle
-        /// An attempt to connect. Contains the last fault; nil before the first failure. To: checking, closed.
+        /// The wait until PostgreSQL is connected. Contains the last fault; nil before the first one. To: checking,
+        /// closed.
         case connecting(StoreFault?)
         /// A read of the version of the schema. Contains the last fault; nil if there was none. To: ready, unsuitable,
         /// connecting, closed.

@@ -26,8 +26,8 @@ final class PostgresWriterContext {
         }
     }
 
-    /// Returns rows and their registrations by key. Omits rows whose environment or kind is unknown: a newer version of
-    /// Martlet wrote them.
+    /// Returns rows and their registrations by key. Omits rows whose environment or kind is unknown. A newer version of
+    /// Martlet wrote such rows.
     func stored(_ rows: [StoredRow]) throws(PostgresError) -> StoredRegistrations {
         var stored = StoredRegistrations(minimumCapacity: rows.count)
         for row in rows {

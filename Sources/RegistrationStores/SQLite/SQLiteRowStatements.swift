@@ -2,7 +2,7 @@ import Crypto
 import Registrations
 import SQLite
 
-/// The statements of the table `registration`, except those for lookups.
+/// The statements of the table `registration` for commands, maintenance, pages and edits.
 struct SQLiteRowStatements {
     /// A key that sorts before the keys of all rows.
     private static let lowest = Registration.Key(token: Registration.Key.unshared)

@@ -57,7 +57,7 @@ package enum NewFile {
         syncFolder(of: path)
     }
 
-    /// Flushes the folder of a file, because only this flush writes the name of a new file to the disk.
+    /// Flushes the folder of a file, because a flush of the file does not write its name to the disk.
     private static func syncFolder(of path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,9 +1,10 @@
 /// The number of lines in the next batch of an import. Pure.
 ///
-/// Large batches need fewer commits. While the transaction of a batch is open, workers cannot change registrations, so
-/// a slow store gets smaller batches.
+/// Large batches need fewer commits. While the transaction of a large batch is open, workers apply no commands, so a
+/// slow store gets smaller batches.
 struct ImportBatchSize {
-    /// The time that a batch may take. Workers wait for a lock for one second at most.
+    /// The duration of a batch above which the next batches are smaller. Workers wait for a lock for one second at
+    /// most.
     static let millisecondsMax = 250
 
     private let linesMin: Int

@@ -45,7 +45,7 @@ package struct ImportParser {
         (self.registeredAt, self.indexKey, self.environment) = (registeredAt, indexKey, environment)
     }
 
-    /// Whether all lines so far were blank.
+    /// Whether no line so far has determined the format.
     var isFormatUndecided: Bool {
         if case .undecided = format { true } else { false }
     }

@@ -5,8 +5,8 @@ package import Registrations
 /// An import of registrations from a file.
 ///
 /// The import reads a batch while the store applies the previous one. The checkpoint advances after the store has
-/// applied a batch, and is written while the store applies the next one. After a kill, a resumed import applies the lines after the checkpoint, some of them again. A
-/// repeated registration changes nothing.
+/// applied a batch. The import writes the checkpoint while the store applies the next batch. After a kill, a resumed
+/// import applies the lines after the checkpoint, some of them again. A repeated registration changes nothing.
 ///
 /// Loop-bound.
 package final class RegistrationImport {

@@ -55,7 +55,7 @@ final class AwaitedEdit: EditPage {
         var last: Registration.Key?
         var editedCount: Int
         var unreadableCount: Int
-        /// The maximum number of registrations in a page. Only the last page has fewer.
+        /// The maximum number of registrations in a page. Only the last page may have fewer.
         var rowsMax: Int
     }
 

@@ -19,7 +19,7 @@ public struct CommandViolation: Error, Sendable, Hashable {
     public var violationClass: Class
     /// The code within the class, such as the code of a JSON error, a schema keyword, or the name of a member.
     public var code: String
-    /// The JSON pointer to the invalid value, empty for the whole command; nil if the violation concerns no JSON value.
+    /// The JSON pointer to the invalid value, empty for the whole command; nil if the violation names no JSON value.
     public var path: String?
     /// One sentence. It quotes neither the token nor the user.
     public var sentence: String

@@ -35,7 +35,8 @@ public enum KeyedCommand: Sendable, Hashable {
         public var mark: EndMark
         /// The installation whose registrations end; nil for all installations.
         public var deviceID: String?
-        /// Whether the command is an `erase`. Only then do events report the ended registrations.
+        /// Whether the command is an `erase`, or restores the mark of one. Only then do events report the ended
+        /// registrations.
         public var isErasure: Bool
 
         public init(users: [UUIDValue], mark: EndMark, deviceID: String?, isErasure: Bool) {

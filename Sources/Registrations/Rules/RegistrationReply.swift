@@ -2,7 +2,8 @@
 public enum RegistrationReply: String, CaseIterable, Sendable, Hashable {
     /// A stored registration, or a counted refusal.
     case stored
-    /// A command without a change. The store already had this state, or the refusal does not count.
+    /// A command whose effect the store already had, or a refusal that does not count. The time of a tombstone may
+    /// change.
     case unchanged
     /// A stored registration of a token that belonged to another user before.
     case moved

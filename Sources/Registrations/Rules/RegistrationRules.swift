@@ -30,8 +30,8 @@ public struct RegistrationRules: Sendable {
     public static let suspicionsMax = 3
     /// Minimum time between two refusals that both count.
     public static let suspicionMillisecondsMin: Int64 = 24 * 3_600_000
-    /// The time for which a store keeps tombstones, and marks that are not permanent. An older command from the queue
-    /// is invalid.
+    /// The time for which a store keeps tombstones, and marks that are not permanent. A command from the queue with an
+    /// older `registered_at` is invalid.
     public static let tombstoneMillisecondsMax: Int64 = 30 * 24 * 3_600_000
     /// Maximum number of tombstones that keep the key of an installation. Otherwise, an app that gives all its
     /// installations one name would make the store read a row for each of its devices.

@@ -40,7 +40,7 @@ open class DeviceLookup {
     public final func fail(query: Int, _ fault: StoreFault) { faults[query] = fault }
 
     /// Receives the devices of each query, in the order of the queries. The devices of a query are in the order of
-    /// their keys. Rows that are not authentic are missing. A row with a missing data key fails its query.
+    /// their keys. A row with a missing data key fails its query. Other rows that could not be decrypted are missing.
     open func completed(_ devices: [[FoundDevice]]) { fatalError("completed must be overridden") }
 
     open func failed(_ fault: StoreFault) { fatalError("failed must be overridden") }

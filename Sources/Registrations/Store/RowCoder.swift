@@ -90,7 +90,7 @@ public final class RowCoder {
         return row
     }
 
-    /// Returns the device of a live row that a lookup found; nil if the row is not authentic.
+    /// Returns the device of a live row that a lookup found; nil if the row is not authentic or OpenSSL fails.
     ///
     /// - Parameter keyID: The id of the data key that encrypted `ciphertext`.
     /// - Throws: The data key of the row if the key file lacks it.
@@ -107,7 +107,7 @@ public final class RowCoder {
         }
     }
 
-    /// Returns the device of a live row that a lookup found; nil if the row is not authentic.
+    /// Returns the device of a live row that a lookup found; nil if the row is not authentic or OpenSSL fails.
     ///
     /// - Throws: The data key of the row if the key file lacks it.
     public func device(
@@ -129,7 +129,7 @@ public final class RowCoder {
         try cipher.seal(Array(event.app.utf8) + [0] + event.body, ofEvent: event.id)
     }
 
-    /// Returns the event of a row; nil if it is not authentic.
+    /// Returns the event of a row; nil if it is not authentic or OpenSSL fails.
     ///
     /// - Throws: The data key of the event if the key file lacks it.
     public func event(
