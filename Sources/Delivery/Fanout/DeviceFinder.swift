@@ -164,7 +164,7 @@ extension DeviceFinder {
         }
     }
 
-    /// Probes the open breaker now. Returns whether the breaker is open.
+    /// Makes the next probe of the open breaker due now. Returns whether the breaker is open.
     func probeNow() -> Bool {
         guard breaker.opening != nil else { return false }
         breaker.probeNow(loop.now.monotonic)

@@ -29,8 +29,8 @@ final class Expansion {
         chunk = FanoutChunk(from: cursor, userCount: audience.users.count, childBytes: template.childBytes)
     }
 
-    /// Returns the only device of a single user; nil for any other audience, and if an earlier delivery began the
-    /// expansion.
+    /// Returns the only device of a single user; nil for a list of users, and for no device or several devices. Also
+    /// nil if an earlier delivery made progress.
     func onlyDevice(among found: ArraySlice<[FoundDevice]>) -> FoundDevice? {
         guard !audience.isList, cursor.isAtStart, let devices = found.first, devices.count == 1 else { return nil }
         return devices[0]

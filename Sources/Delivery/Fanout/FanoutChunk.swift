@@ -62,7 +62,7 @@ struct FanoutChunk {
     }
 
     /// Appends the children of the next user, until the chunk is full. Skips devices up to the cursor. A device that
-    /// has a child in this chunk gets no other child: the user becomes one of its owners.
+    /// has a child in this chunk gets no other child. The user becomes one of its owners, up to ``ownersMax``.
     ///
     /// - Parameter devices: All devices of the user, in the order of their keys.
     mutating func append(_ devices: [FoundDevice]) {

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The report of a data key that the key file of the worker lacks. Only requests to users with a row of this key are
-/// held, so the breaker of the store stays closed.
+/// The report of a data key that the key file of the worker lacks. Only requests that need a row of this key are held,
+/// so the breaker of the store stays closed.
 ///
 /// Pure.
 struct KeyFaultReport {

@@ -4,7 +4,7 @@ import Registrations
 /// The breaker of the store. While the breaker is open, the lane holds requests to users and stale children. Other
 /// requests continue.
 ///
-/// Pure: its methods have the time and the events as parameters. One lookup at a time probes the open breaker. A new
+/// Pure. Its methods have the time and the events as parameters. One lookup at a time probes the open breaker. A new
 /// connection makes the probe due at once.
 struct StoreBreaker {
     /// The time without a connection after which the breaker opens. Until then, searches wait.

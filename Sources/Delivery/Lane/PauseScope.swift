@@ -28,7 +28,7 @@ extension PauseScope: LosslessStringConvertible {
             self = .everything
             return
         }
-        // Compare Unicode scalars: a name may begin with a combining mark, which forms one character with the space.
+        // Compare Unicode scalars. A name may begin with a combining mark, which forms one character with the space.
         let scalars = description.unicodeScalars
         guard let space = scalars.firstIndex(of: " ") else { return nil }
         let name = String(scalars[scalars.index(after: space)...])

@@ -79,7 +79,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         attemptsMade = attempts.before + 1
     }
 
-    /// Records that another worker may have pushed the request.
+    /// Marks the request as a possible duplicate.
     func markPossibleDuplicate() {
         attempts.possibleDuplicate = true
     }

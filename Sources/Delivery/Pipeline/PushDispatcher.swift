@@ -92,7 +92,7 @@ extension PushDispatcher {
         return names.prefix(namesMax).joined(separator: " ") + rest
     }
 
-    /// Returns whether an operator who probes a scope concerns a breaker.
+    /// Returns whether a breaker is in the scope that an operator probes.
     func contains(_ breaker: BreakerScope, in scope: ProbeScope) -> Bool {
         switch scope {
         case .part(.everything): true

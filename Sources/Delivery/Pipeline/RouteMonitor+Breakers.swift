@@ -32,7 +32,7 @@ extension RouteMonitor {
         applyBreakerChanges()
     }
 
-    /// Probes the open breakers of a scope now: by connecting, or by the next push of the route. Returns the number of
+    /// Probes the open breakers of a scope, by connecting now or by the next push of the route. Returns the number of
     /// breakers.
     func probeNow(_ scope: ProbeScope) -> Int {
         let openings = dispatcher.breakers.openings.filter { dispatcher.contains($0.scope, in: scope) }

@@ -1,8 +1,8 @@
 import AMQP
 import EventLoop
 
-/// A checker that validates single requests with the reader of a worker. It checks JSON, schema, app, environment,
-/// limits and the app's payload schema, in this order.
+/// A checker that validates single requests with the reader of a worker. The checker checks JSON, schema, app,
+/// environment, limits and the app's payload schema, in this order.
 ///
 /// The commands of `martlet` use the checker. It is not `Sendable`, since it keeps the memory of one reader.
 public final class RequestChecker {

@@ -57,7 +57,7 @@ struct Breaker: Sendable, Hashable {
         return true
     }
 
-    /// Makes the next probe due, if a message probes the open breaker.
+    /// Makes the next probing push of an open breaker due.
     mutating func probeNow(_ now: MonotonicTime) {
         guard let opening, now < opening.nextProbe else { return }
         self.opening?.nextProbe = now
