@@ -128,7 +128,7 @@ class Source:
                 yield begin, end, around, changed
 
     def all_mutants(self):
-        """Yields begin, end, the text around the mutant, and its changes; a condition has two changes."""
+        """Yields begin, end, the text around the mutant, and its changes. A condition has two changes."""
         for begin, end in self.conditions():
             yield begin, end, ("condition({n}, ", ")"), ["→ true", "→ false"]
         for match in re.finditer(r"(?<=\s)(?<!func )([-<>=!&|+]{1,2})(?=\s)", self.code):

@@ -40,9 +40,9 @@ public struct CommandSet {
         }
     }
 
-    /// Whether the order of the commands matters. The order matters if two users register one token at the same time.
-    /// In addition, an end that does not name the token may concern one of these registrations. `RegistrationRules`
-    /// explains this exception.
+    /// Whether the order of the commands may matter. Two users then register one token at the same time, and an end
+    /// that does not name the token may concern one of these registrations. `RegistrationRules` explains this
+    /// exception.
     public var isException: Bool {
         let registrations = commands.compactMap { command -> NewRegistration? in
             if case .register(let registration) = command { registration } else { nil }

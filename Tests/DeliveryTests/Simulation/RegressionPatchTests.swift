@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The patches of `deploy/check/regressions`, which must apply.
+/// The patches that `deploy/check/regressions` applies. Each patch must fit the current sources.
 @Suite struct RegressionPatchTests {
     @Test func everyPatchApplies() async throws {
         let folder = Products.file("Tests/DeliveryTests/Simulation/Regressions")

@@ -16,7 +16,7 @@ extension SystemTests {
             return start + String(repeating: "x", count: bytes - start.utf8.count - end.utf8.count) + end
         }
 
-        /// Covers conformance rows 124 to 134, 137 and 141, except for errors that no request can cause.
+        /// Covers conformance rows 124, 126, 127, 129, 130, 137 and 141.
         @Test(arguments: [nil, "localhost"]) func eachResultReportsTheAPNsResponse(host: String?) async throws {
             let prefix = host == nil ? "broadcast" : "broadcast-host"
             let fixture = try await SystemFixture(prefix, SystemFixture.Options(broadcastHost: host))

@@ -1,7 +1,8 @@
 import AMQP
 import TestKit
 
-/// The properties of a message as raw bytes, which need not be valid UTF-8 (AMQP 0-9-1, section 4.2.6.1).
+/// The properties of a message as raw bytes, which need not be valid UTF-8. Section 4.2.6.1 of AMQP 0-9-1 defines their
+/// format.
 struct RawProperties {
     var contentType: [UInt8]?
     var contentEncoding: [UInt8]?

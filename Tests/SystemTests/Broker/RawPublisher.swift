@@ -29,7 +29,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
     private var isOpen = false
     /// The lowest delivery tag that is not confirmed.
     private var oldest: UInt64 = 1
-    /// Confirmed delivery tags above `oldest`.
+    /// Delivery tags that were confirmed individually.
     private var confirmedBeyond: Set<UInt64> = []
     private var failure: String?
 
@@ -40,8 +40,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
 
     /// Publishes messages and waits for the confirms.
     ///
-    /// - Throws: `ProcessError` with the reason if the broker closes the connection or the channel, or violates the
-    ///   protocol.
+    /// - Throws: `ProcessError` with the reason unless the broker confirms all messages.
     static func publish(_ messages: [Message], to url: String) async throws {
         let endpoint = try AMQPURL(url).endpoints[0]
         let loop = try EpollLoop()

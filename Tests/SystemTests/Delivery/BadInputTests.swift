@@ -6,7 +6,8 @@ import Testing
 extension SystemTests {
     /// Invalid messages of many kinds.
     ///
-    /// Each message becomes a dead letter with a reason and the original bytes, and the worker keeps running.
+    /// Each message becomes a dead letter with the original bytes, and the worker keeps running. The dead letter has a
+    /// reason unless the message exceeds the size limit.
     @Suite struct BadInput {
         private static let seed: UInt64 = 3
         private static let count = LongForm.pick(10_000, short: 800)

@@ -3,7 +3,8 @@ import EventLoop
 import JSON
 import TestKit
 
-/// An invalid message, with the reason that its dead letter must contain.
+/// An invalid message, with the reason that its result must contain. Unless the message is oversized, its dead letter
+/// must contain the reason too.
 struct BadMessage {
     /// A description of the defect, shown in test failures.
     var kind: String
@@ -51,12 +52,13 @@ struct BadMessage {
     }
 
     private static let kinds: [@Sendable (inout SeededRandom) -> BadMessage] = [
-        // Bodies that are not JSON
+        // Bodies that the JSON parser rejects
         randomBytes, truncated, empty, trailing, deepArrays, deepObjects, badNumber, loneSurrogate, badUTF8, nul,
         controlCharacter, duplicateKey, badEscape, badSyntax,
         // JSON values that are not requests
         noObject, hugeNumber, missingProperty, unknownProperty, escapedNUL,
-        // Requests beyond a limit, or for an app that is not configured
+        // Requests beyond a limit, for an app that is not configured, or with an expiration that the channel cannot
+        // store
         longPayload, longCollapseID, unknownApp, broadcast,
         // Messages with unusual properties
         contentEncoding, noIdentity, oddAttempts, oddHeaders, oddProperties, nestedHeaders,

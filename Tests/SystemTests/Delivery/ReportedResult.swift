@@ -29,8 +29,8 @@ struct Results {
     /// The number of messages read from all queues.
     var readCount: Int { read.values.reduce(0, +) }
 
-    /// Adds the results that were collected from a queue since the previous call. Skips results that were published
-    /// again or redelivered.
+    /// Adds the results that were collected from a queue since the previous call. Skips redelivered results. Also skips
+    /// results that were published again, unless they report a duplicate.
     ///
     /// - Parameter messages: All messages collected from the queue so far.
     mutating func read(_ messages: [IncomingMessage], from queue: String) throws {

@@ -5,7 +5,7 @@ import Testing
 extension ToolTests {
     /// The official JSON Schema test suite, run through `martlet validate`.
     ///
-    /// This version of the suite is newer than the Linux distribution's package.
+    /// This version of the suite is newer than Debian's package `json-schema-test-suite`.
     @Suite struct OfficialSuite {
         @Test(arguments: [("2020-12", "draft2020-12", 1257), ("draft-07", "draft7", 913)])
         func everyRequiredCasePasses(_ draft: String, _ folder: String, _ count: Int) async throws {

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension StoreSystemTests {
-    /// Faults of the store that an operator corrects while the worker runs.
+    /// Faults of the store that an operator corrects.
     @Suite struct StoreFaults {
         private static let users = StoreUser.make(10, deviceCountMax: 3)
 
@@ -40,7 +40,7 @@ extension StoreSystemTests {
             }
         }
 
-        // SQLite does not read a page again that it has read, so a restored file needs another worker.
+        // SQLite caches the pages that it has read, so a restored file needs another worker.
         @Test func `A damaged SQLite file holds requests to users until it is restored`() async throws {
             let folder = try TemporaryDirectory("store")
             let path = folder.file("registrations.db")
@@ -185,7 +185,7 @@ extension StoreSystemTests.StoreFaults {
         try await expectRecovery(of: harness, requests)
     }
 
-    /// Returns the number of registrations that the worker has stored.
+    /// Returns the number of commands with the outcome `stored`.
     private static func storedCount(of harness: OperatorHarness) async throws -> Int {
         try await harness.request("/metrics").1.split(separator: "\n").reduce(0) { count, line in
             guard line.hasPrefix("martlet_registration_commands_total{"), line.contains(#"outcome="stored""#) else {

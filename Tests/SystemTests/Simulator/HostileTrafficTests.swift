@@ -65,7 +65,7 @@ extension ToolTests {
     }
 }
 
-/// Hostile clients: thousands of half-open connections, and some clients that flood the server or never read.
+/// Thousands of half-open connections, and some clients that flood the server or never read.
 private final class Crowd: CustomStringConvertible {
     static let halfOpenCount = 10_000
     private static let connectsPerStep = 50

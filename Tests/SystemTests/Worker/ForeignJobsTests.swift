@@ -14,7 +14,7 @@ import Threads
 extension SystemTests {
     /// Jobs that other threads enqueue for a lane.
     ///
-    /// A lane runs on its own thread only. A job from another thread has passed through Swift's global pool.
+    /// A lane runs on its own thread only. A job from another thread shows that a task has left this thread.
     @Suite struct ForeignJobs {
         @Test func noJobOfALaneComesFromAnotherThread() async throws {
             #expect(try await Self.jobsFromOtherThreads(prefix: "own-thread", messages: 20_000) == 0)

@@ -61,7 +61,7 @@ struct RegistrationRecord {
     var foreignPushes = 0
     /// The number of events that remain in the store.
     var eventsLeft = 0
-    /// The rows and marks of the store, and those of a store that received each command in the order of their times.
+    /// The rows and marks of the store, and those of a store that received all commands in the order of their times.
     var rows: [Registration.Key: Registration] = [:]
     var expectedRows: [Registration.Key: Registration] = [:]
     var marks: [UUIDValue: EndMark] = [:]

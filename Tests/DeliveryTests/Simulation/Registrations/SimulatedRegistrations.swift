@@ -22,7 +22,7 @@ final class SimulatedRegistrations {
         + #"[{"id":1,"key":"\#(Base64.encode([UInt8](repeating: 2, count: 32)))"}]}"#
 
     let store: SimulatedStore
-    /// A store that receives each command in the order of their times.
+    /// A store that receives all commands in the order of their times.
     private let expected: SimulatedStore
     private(set) var record = RegistrationRecord()
     private let population: SimulatedPopulation

@@ -36,7 +36,7 @@ struct GuideBlock {
         return blocks
     }
 
-    /// Returns whether printed lines match the documented output. `…` matches any text within a line.
+    /// Returns whether printed lines match the documented output, if any. `…` matches any text within a line.
     func matches(_ printed: [String]) -> Bool {
         guard let output else { return true }
         let wanted = output.split(separator: "\n", omittingEmptySubsequences: false)

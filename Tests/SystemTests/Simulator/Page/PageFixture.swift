@@ -98,7 +98,7 @@ struct PageFixture {
 }
 
 extension [String] {
-    /// Returns the three-digit number after `text` in the first line that contains it.
+    /// Returns the three-digit number after `text` in the first line that contains it; nil if there is none.
     fileprivate func firstMatch(of text: String) -> Int? {
         for line in self {
             if let range = line.firstRange(of: text) { return Int(line[range.upperBound...].prefix(3)) }

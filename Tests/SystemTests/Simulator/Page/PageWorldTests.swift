@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// Tests of the simulator's state: devices, keys, channels and switches.
+/// Tests of the simulator's devices, keys, channels and switches.
 extension ToolTests.Page {
     @Test func `shows and changes the state, and shows why connections failed`() async throws {
         let fixture = try await PageFixture()
