@@ -50,7 +50,7 @@ public final class CloudEvent: Sendable {
 
     /// The id for a request if neither the request nor the message has an id. The id is the event's id if that is a
     /// UUID, otherwise the UUIDv5 of the event's source and id. Source and id are unique together (CloudEvents, section
-    /// 3.1). nil if the event has no id.
+    /// 3.1). nil if the event's id is missing or empty.
     var requestID: UUIDValue? {
         guard let id, !id.isEmpty else { return nil }
         return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")

@@ -12,8 +12,8 @@ public final class PostgresReader: RegistrationReader {
     private let index: BlindIndex
     let coder: RowCoder
 
-    /// Loads libpq, unless the process has loaded it. Loading reads files: to keep that off the loop, call
-    /// ``PostgresLibrary/load()`` before.
+    /// Loads libpq, unless the process has loaded it. Loading reads files, so call ``PostgresLibrary/load()`` before
+    /// lanes start.
     ///
     /// - Throws: ``StoreFault`` if libpq cannot be loaded or is too old, or OpenSSL fails.
     public init(

@@ -15,7 +15,7 @@ final class DevToolsPipe {
     /// Starts Chromium.
     ///
     /// - Parameter directory: The folder for the profile, also used as the home folder.
-    /// - Throws: `ProcessError` if Chromium cannot be started.
+    /// - Throws: `ProcessError` if no process can be started. If Chromium is missing, the first call fails.
     init(in directory: TemporaryDirectory) async throws(ProcessError) {
         // Chromium reads commands from descriptor 3 and writes responses to 4. Its other output is irrelevant.
         let redirect = #"exec chromium "$@" 3<&0 4>&1 < /dev/null > /dev/null 2>&1"#
