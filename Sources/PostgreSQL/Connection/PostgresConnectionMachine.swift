@@ -43,7 +43,7 @@ struct PostgresConnectionMachine {
         case prepared(acceptsWrites: Bool)
         /// The failure of a statement because its plan is outdated.
         case planOutdated
-        /// The failure of the session, or of the attempt to open the session. The session sends no later event.
+        /// The failure of the session or of its opening. The session sends no later event.
         case failed(PostgresError)
         /// The end of the timer of `arm`.
         case timerFired

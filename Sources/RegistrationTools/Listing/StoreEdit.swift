@@ -13,8 +13,7 @@ package final class StoreEdit {
     /// The key after which the edit continues; nil at the first page.
     package private(set) var last: Registration.Key?
     package private(set) var editedCount = 0
-    /// The maximum number of registrations in the pages before the last one, tombstones included. These pages may have
-    /// fewer.
+    /// The number of registrations in the pages before the last one, tombstones included.
     package private(set) var readCount = 0
     /// The number of registrations that could not be decrypted. They stay unchanged.
     package private(set) var unreadableCount = 0
