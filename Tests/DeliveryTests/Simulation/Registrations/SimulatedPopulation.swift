@@ -6,8 +6,8 @@ import Registrations
 
 /// The users and devices of a run, with their commands and requests, derived from its seed.
 ///
-/// All commands have different times. No token changes its installation. So the final rows do not depend on the order
-/// in which commands arrive (`RegistrationRules`).
+/// All commands have different times. No token changes its installation. The final rows therefore do not depend on the
+/// order in which commands arrive (`RegistrationRules`).
 struct SimulatedPopulation {
     struct Command {
         let command: RegistrationCommand
