@@ -8,6 +8,8 @@ package final class AuditReading {
     private static let prefetch = 200
     /// Maximum wait for the last chunk, and between two messages.
     private static let millisecondsMax = 5000
+    /// The wait for the other messages of the last chunk, which the broker delivers together.
+    private static let lastChunkMilliseconds = 300
 
     private let session: FleetSession
     private let arrivals: ArrivalWait
@@ -51,6 +53,7 @@ package final class AuditReading {
             former = seenOffset
             await wait { (seenOffset ?? -1) >= lastOffset || seenOffset != former }
         } while failure == nil && (seenOffset ?? -1) < lastOffset && seenOffset != former
+        await arrivals.wait(milliseconds: Self.lastChunkMilliseconds) { failure != nil }
         await reader.close()
         if let failure { throw failure }
         guard let seenOffset, seenOffset >= lastOffset else { throw Self.late }

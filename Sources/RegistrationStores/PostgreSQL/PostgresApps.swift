@@ -1,11 +1,12 @@
 import Registrations
 
-/// The apps of a store and their numbers, as far as a connection has read them. An app has a larger number than all
-/// apps that were committed before it.
+/// The apps of a store and their numbers, as far as a connection has read them.
 struct PostgresApps {
     private var numbers: [ByteText: Int] = [:]
     private var names: [Int: String] = [:]
-    private(set) var lastNumber = 0
+    /// The number up to which the connection has read all apps. Sessions that number apps at the same time may commit a
+    /// larger number first.
+    private(set) var lastContiguousNumber = 0
 
     /// The bundle IDs, sorted.
     var all: [String] { numbers.keys.sorted().map(\.text) }
@@ -19,6 +20,6 @@ struct PostgresApps {
     mutating func insert(_ name: String, number: Int) {
         numbers[name.exact] = number
         names[number] = name
-        lastNumber = max(lastNumber, number)
+        while names[lastContiguousNumber + 1] != nil { lastContiguousNumber += 1 }
     }
 }

@@ -48,7 +48,7 @@ class PostgresOperation {
         in transaction: PostgresTransaction, then next: @escaping () throws(PostgresError) -> Void
     ) {
         var parameters = PostgresParameters()
-        parameters.append(Int16(clamping: context.apps.lastNumber))
+        parameters.append(Int16(clamping: context.apps.lastContiguousNumber))
         transaction.execute(.newApps, parameters) { [self] rows throws(PostgresError) in
             try context.insertApps(rows)
             try next()

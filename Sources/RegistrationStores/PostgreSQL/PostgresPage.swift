@@ -26,7 +26,7 @@ final class PostgresPage {
 
     private func readApps(then next: @escaping () -> Void) {
         var parameters = PostgresParameters()
-        parameters.append(Int16(clamping: context.apps.lastNumber))
+        parameters.append(Int16(clamping: context.apps.lastContiguousNumber))
         execute(.newApps, parameters) { [context] rows throws(PostgresError) in
             try context.insertApps(rows)
         } then: { _ in

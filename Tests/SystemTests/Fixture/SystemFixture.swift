@@ -76,7 +76,7 @@ struct SystemFixture {
     /// Declares the objects of the configuration. Repeats the command while the broker does not answer in time, because
     /// the suites share a broker.
     func applyTopology() async throws {
-        let command = [Products.executable("martlet"), "topology", "apply", "--config", configuration]
+        let command = [try Products.executable("martlet"), "topology", "apply", "--config", configuration]
         var result = try await ChildProcess.run(command)
         for _ in 1..<Self.topologyAttemptsMax where result.exit.status == .exited(Self.unreachable) {
             result = try await ChildProcess.run(command)

@@ -119,13 +119,13 @@ import Testing
         #expect(state.inForce.isEmpty)
     }
 
-    @Test mutating func aPauseWithAnotherNoteIsAppliedAgain() throws {
+    @Test mutating func aPauseWithAnotherNoteOrEndIsAppliedAgain() throws {
         let first = try Self.record(.pause(Self.pause()))
         _ = state.handle(.recordRead(first), now: Self.now(0))
         let second = try Self.record(.pause(Self.pause(why: "still wrong")), after: first)
-        expect(
-            .recordRead(second), at: 1, .pause(Self.shop, PauseNote(by: "alice", reason: "still wrong")), .report)
+        let note = PauseNote(by: "alice", reason: "still wrong")
+        expect(.recordRead(second), at: 1, .pause(Self.shop, note), .report)
         let third = try Self.record(.pause(Self.pause(why: "still wrong", until: 100)), after: second)
-        expect(.recordRead(third), at: 2, .report, .setTimer(.at(62)))
+        expect(.recordRead(third), at: 2, .pause(Self.shop, note), .report, .setTimer(.at(62)))
     }
 }

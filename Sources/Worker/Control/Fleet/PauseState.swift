@@ -33,7 +33,7 @@ struct PauseState: Sendable {
     }
 
     enum Action: Equatable, Sendable {
-        /// A new pause of the fleet, or a pause with another note.
+        /// A new pause of the fleet, or a pause with another note or planned end.
         case pause(PauseScope, PauseNote)
         /// The end of a pause of the fleet. The scope stays paused while an operator of this worker pauses it.
         case resume(PauseScope)
@@ -101,10 +101,12 @@ struct PauseState: Sendable {
         }
     }
 
-    /// Returns the ends of pauses, then the new pauses and notes.
+    /// Returns the ends of pauses, then the new and changed pauses.
     private static func changes(from former: [FleetPause], to pauses: [FleetPause]) -> [Action] {
         let ended = former.filter { old in !pauses.contains { $0.scope == old.scope } }
-        let new = pauses.filter { pause in !former.contains { $0.scope == pause.scope && $0.note == pause.note } }
+        let new = pauses.filter { pause in
+            !former.contains { ($0.scope, $0.note, $0.until) == (pause.scope, pause.note, pause.until) }
+        }
         return ended.map { .resume($0.scope) } + new.map { .pause($0.scope, $0.note) }
     }
 
