@@ -21,7 +21,7 @@ public struct Registration: Sendable, Hashable {
         public static let unshared = UUIDValue(high: 0, low: 0)
 
         public static func < (left: Key, right: Key) -> Bool {
-            (left.token, left.slot) < (right.token, right.slot)
+            left.token == right.token ? left.slot < right.slot : left.token < right.token
         }
     }
 
