@@ -37,6 +37,40 @@ import YAML
         #expect(configuration.broker.url.credentials.password == (path.contains("compose") ? "martlet" : "secret"))
     }
 
+    // The ports of the clusters' consoles are forwarded to the pod, so these consoles need no other address.
+    @Test(arguments: configurations)
+    func aConsoleAcceptsTheConfiguration(_ path: String) throws {
+        let resolver = ReferenceResolver(environment: { $0 }, readFile: { _ in [] })
+        let isPublished = path.contains("compose")
+        let configuration = try ConfigurationFile(Products.file(path), resolver: resolver).console()
+        let port = ConsoleConfiguration.defaultEndpoint.port
+        #expect(configuration.listen == .address(Endpoint(host: isPublished ? "0.0.0.0" : "127.0.0.1", port: port)))
+        #expect(configuration.history != nil)
+        let user = configuration.broker.url.credentials.user
+        #expect(user == (isPublished ? "martlet" : "CONSOLE_USER"))
+    }
+
+    @Test func theConsolesManifestsAgreeWithItsConfiguration() throws {
+        let set = try Self.object("StatefulSet", in: "console/stateful-set.yaml").root
+        #expect(set.at(pointer: "/spec/replicas")?.int == 1)
+        let container = try #require(set.at(pointer: "/spec/template/spec/containers/0"))
+        #expect(container.at(pointer: "/ports/0/containerPort")?.int == Int(ConsoleConfiguration.defaultEndpoint.port))
+        let words = try #require(container["args"]).elements.compactMap(\.string)
+        #expect(try Program.martlet.command(words, as: ConsoleCommand.self).configPath == "/etc/martlet/martlet.yaml")
+        let variables = try #require(container["env"]).elements.compactMap { $0["name"]?.string }
+        for overlay in ["demonstration", "production"] {
+            let text = try Self.text("\(Self.kubernetes)/\(overlay)/martlet.yaml")
+            #expect(text.matches(of: /\$\{(\w+)\}/).map { String($0.output.1) } == variables)
+        }
+        let compose = try YAMLDocument(Self.text("deploy/container/compose.yaml")).root
+        let volume = try #require(compose.at(pointer: "/services/console/volumes/1")?.string)
+            .replacing("console:", with: "")
+        let mounts = try #require(container["volumeMounts"]).elements.compactMap { $0["mountPath"]?.string }
+        #expect(mounts.contains(volume))
+        // The image has the folder, whose owner a new volume gets.
+        #expect(try Dockerfile().values("RUN", of: "martlet").contains { $0.hasSuffix(" \(volume)") })
+    }
+
     // A secret's mount path is in two files, which must agree.
     @Test(arguments: ["demonstration", "production"])
     func filesAreWhereTheyAreMounted(_ overlay: String) throws {
@@ -236,7 +270,7 @@ import YAML
     @Test func composeMountsExistingFiles() throws {
         let text = try Self.text("deploy/container/compose.yaml")
         let files = text.matches(of: /- (\.[^:\n]+):/).map { String($0.output.1) }
-        #expect(files.count == 7)
+        #expect(files.count == 8)
         for file in files { #expect(try !Files.bytes(of: Products.file("deploy/container/\(file)")).isEmpty) }
         // No port is reachable from another machine.
         let services = try #require(try YAMLDocument(text).root["services"])
@@ -327,7 +361,8 @@ import YAML
         }
         for pod in [
             try Self.object("Deployment", in: "base/deployment.yaml"),
-            try Self.object("Job", in: "demonstration/topology.yaml"),
+            try Self.object("Job", in: "topology/job.yaml"),
+            try Self.object("StatefulSet", in: "console/stateful-set.yaml"),
         ] {
             let context = try #require(pod.root.at(pointer: "/spec/template/spec/securityContext"))
             for member in ["runAsUser", "runAsGroup", "fsGroup"] {

@@ -61,10 +61,16 @@ def pod_of(thing: dict) -> dict | None:
     return thing["spec"]["template"] if thing["kind"] in ("Deployment", "StatefulSet", "Job") else None
 
 
+def generated_secrets(things: list[dict]) -> set[str]:
+    """The names of the secrets that the topology operator creates."""
+    users = [t for t in things if t["kind"] == "User" and "importCredentialsSecret" not in t["spec"]]
+    return {f"{user['metadata']['name']}-user-credentials" for user in users}
+
+
 def check_pod(name: str, template: dict, claims: list[dict], things: list[dict]) -> None:
     spec = template["spec"]
     names = {kind: {t["metadata"]["name"] for t in things if t["kind"] == kind} for kind in ("ConfigMap", "Secret")}
-    names["Secret"] |= EXTERNAL_SECRETS
+    names["Secret"] |= EXTERNAL_SECRETS | generated_secrets(things)
     for volume in spec.get("volumes", []):
         if "configMap" in volume and volume["configMap"]["name"] not in names["ConfigMap"]:
             found.append(f"{name}: missing ConfigMap {volume['configMap']['name']}")
@@ -86,6 +92,10 @@ def check_pod(name: str, template: dict, claims: list[dict], things: list[dict])
             found.append(f"{name}: container {container['name']} can escalate privileges or has capabilities")
         if not container.get("resources", {}).get("limits", {}).get("memory"):
             found.append(f"{name}: container {container['name']} has no memory limit")
+        for variable in container.get("env", []):
+            secret = variable.get("valueFrom", {}).get("secretKeyRef", {"optional": True})
+            if not secret.get("optional") and secret["name"] not in names["Secret"]:
+                found.append(f"{name}: {variable['name']}: missing Secret {secret['name']}")
         for mount in container.get("volumeMounts", []):
             if mount["name"] not in volumes:
                 found.append(f"{name}: container {container['name']} mounts a missing volume: {mount['name']}")
