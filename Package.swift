@@ -183,11 +183,13 @@ let package = Package(
                 "AMQP", "APNSProtocol", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite", "Text", "Threads",
             ],
             resources: [
-                "actions.js", "announcer.js", "api.js", "apps.js", "audit.js", "controls.css", "copy.js", "dead.js",
-                "dialog.js", "dialogs.css", "dom.js", "draw.js", "feed.js", "fields.js", "find.js", "fleet.js",
-                "frame.css", "header.js", "icon.svg", "index.html", "keyboard.js", "keys.js", "lists.css", "login.js",
-                "now.js", "page.css", "page.js", "paging.js", "parts.js", "pauses.js", "preferences.css", "queues.js",
-                "router.js", "session.js", "sparkline.js", "table.js", "test.js", "words.js", "workers.js",
+                "actions.js", "announcer.js", "api.js", "apps.js", "audit.js", "bar.js", "controls.css", "copy.js",
+                "dead.js", "dialog.js", "dialogs.css", "dom.js", "draw.js", "editor.js", "feed.js", "fields.js",
+                "find.js", "fleet.js", "frame.css", "header.js", "icon.svg", "index.html", "keyboard.js", "keys.js",
+                "lists.css", "login.js", "now.js", "outcome.js", "page.css", "page.js", "paging.js", "parts.js",
+                "pauses.js", "preferences.css", "queues.js", "redrive.js", "reveal.js", "router.js", "run.js",
+                "samples.js", "session.js", "sparkline.js", "table.js", "test.js", "waits.js", "watch.js", "wizard.js",
+                "words.js", "workers.js",
             ].map { .embedInCode("Page/\($0)") }),
         library(
             "MartletCLI",

@@ -1,37 +1,38 @@
-// The action of this tab: its plan, its confirmation, and its progress. A double click or a reload remains one action,
-// because the page keeps the id until the operator closes the outcome.
+// The action of this tab's dialog: its plan, its confirmation, and its progress. A double click or a reload remains one
+// action, because the page keeps the id until the operator closes the outcome.
 
-import { APIError, call } from "./api.js";
-import { announce } from "./announcer.js";
+import { APIError } from "./api.js";
 import * as dialog from "./dialog.js";
-import { reload } from "./router.js";
+import * as run from "./run.js";
 import { refusal } from "./session.js";
 
 const storageKey = "martlet-action";
 const previewMilliseconds = 350;
-const progressMilliseconds = 1000;
 
-// The stages of an action:
-// `asking`: the operator enters the arguments. `plan` is the preview of `planned`, or null.
-// `sent`: the request has no answer yet. `unanswered`: the console did not respond to it.
-// `running`, `done`, `failed`: as the console reports. `refused`: the console refused the request.
+// In addition to the stages of its course, the action has the stage `asking`: the operator enters the arguments. `plan`
+// is the preview of `planned`, or null.
 let current = null;
 
 // Opens the dialog of an action. `arguments`: fixed arguments. `fields`: names of the fields that the operator fills
-// in. `role`: the role that the action needs at least. `finished(outcome)` is called at its end.
-export function open({ action, title, confirm, role, fields, arguments: fixed, finished = null }) {
-  if (isPending()) return dialog.show(current);
+// in, with the initial `values`. `role`: the role that the action needs at least. `note()`: what the operator must
+// know. `isCostly`: the plan reads a queue, so that the operator asks for it. `isSecret`: the arguments must not be
+// stored. `finished(outcome)` is called at the end of the action.
+export function open({
+  action, title, confirm, role, fields, arguments: fixed, values = {}, note = null, isCostly = false, isSecret = false,
+  finished = null,
+}) {
+  if (run.isPending(current)) return dialog.show(current);
   current = {
-    action, title, confirm, fixed, fields, finished, stage: "asking", values: {}, why: "", phrase: "", plan: null,
-    error: refusal(role), isRefused: refusal(role) !== null, progress: null,
+    action, title, confirm, fixed, fields, note, isCostly, isSecret, finished, stage: "asking", values, why: "",
+    phrase: "", plan: null, planNumber: 0, isPlanning: false, error: refusal(role), isRefused: refusal(role) !== null,
+    progress: null,
+    changed: dialog.update,
   };
   dialog.show(current);
 }
 
-const isPending = () => ["sent", "unanswered", "running"].includes(current?.stage);
-
 // The action that runs or has no answer; null without one.
-export const pending = () => (isPending() ? current : null);
+export const pending = () => (run.isPending(current) ? current : null);
 
 export const showPending = () => dialog.show(current);
 
@@ -40,7 +41,10 @@ export async function resume() {
   const text = sessionStorage.getItem(storageKey);
   if (text === null || current !== null) return;
   try {
-    current = { ...JSON.parse(text), stage: "unanswered", fields: [], finished: null, error: null, progress: null };
+    current = {
+      ...JSON.parse(text), stage: "unanswered", fields: [], finished: null, error: null, progress: null,
+      changed: dialog.update,
+    };
   } catch {
     return sessionStorage.removeItem(storageKey);
   }
@@ -50,7 +54,7 @@ export async function resume() {
 
 // Forgets the action when the operator closes its outcome. A running action continues.
 export function close() {
-  if (isPending()) return;
+  if (run.isPending(current)) return;
   clearTimeout(previewTimer);
   current = null;
   sessionStorage.removeItem(storageKey);
@@ -58,8 +62,8 @@ export function close() {
 
 // Ends the view of an action at the end of a session.
 export function forget() {
-  clearTimeout(progressTimer);
   clearTimeout(previewTimer);
+  run.forget(current);
   current = null;
   dialog.hide();
 }
@@ -75,9 +79,9 @@ export function change(name, value) {
   if (name === "why") current.why = value;
   else if (value === undefined) delete current.values[name];
   else current.values[name] = value;
-  current.plan = null;
+  Object.assign(current, { plan: null, planNumber: current.planNumber + 1, isPlanning: false });
   clearTimeout(previewTimer);
-  if (isComplete()) previewTimer = setTimeout(preview, previewMilliseconds);
+  if (isComplete() && !current.isCostly) previewTimer = setTimeout(preview, previewMilliseconds);
   dialog.update();
 }
 
@@ -88,22 +92,27 @@ export function changePhrase(text) {
 
 // Whether the operator has entered a reason and each required argument.
 export const isComplete = () => current.why.trim() !== "" && !current.isRefused
-  && (!current.fields.includes("scope") || Boolean(current.values.scope));
+  && ["scope", "body"].every((name) => !current.fields.includes(name) || Boolean(current.values[name]));
 
+// Makes the plan. An answer is ignored if the operator has changed a value since.
 export async function preview() {
   clearTimeout(previewTimer);
-  const [of, wanted] = [current, body()];
-  of.error = null;
+  if (current.isPlanning) return;
+  const [of, wanted, number] = [current, body(), current.planNumber + 1];
+  Object.assign(of, { error: null, planNumber: number, isPlanning: true });
+  dialog.update();
+  const isStale = () => of !== current || of.stage !== "asking" || of.planNumber !== number;
   try {
-    const plan = await call("POST", "/api/actions?preview=1", wanted);
-    if (of !== current || of.stage !== "asking" || JSON.stringify(wanted) !== JSON.stringify(body())) return;
-    const refused = plan.role ? refusal(plan.role) : null;
-    Object.assign(of, { plan, planned: wanted, error: refused, id: newID() });
+    const plan = await run.planOf(wanted);
+    if (isStale()) return;
+    Object.assign(of, { plan, planned: wanted, error: plan.role ? refusal(plan.role) : null, id: run.newID() });
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
-    if (of !== current || of.stage !== "asking") return;
-    of.error = describe(error);
+    if (isStale()) return;
+    // A dead letter may have failed at several moments, of which the operator chooses one.
+    Object.assign(of, { error: run.describe(error), moments: error.details.failed_at ?? of.moments });
   }
+  of.isPlanning = false;
   dialog.update();
 }
 
@@ -114,82 +123,22 @@ export const canConfirm = () => current.stage === "asking" && current.plan !== n
 // Sends the plan. The stage prevents a second request of the same plan, and its id makes a repeat harmless.
 export async function confirm() {
   if (!canConfirm()) return;
-  const { title, id, planned, plan, phrase, finished } = current;
-  const request = { id, ...planned, expect: plan.expect, ...(plan.phrase ? { phrase } : {}) };
+  const { title, id, planned, plan: { summary, command, ...plan }, phrase, isSecret } = current;
+  const request = run.requestOf(id, planned, plan, phrase);
   Object.assign(current, { stage: "sent", request });
-  sessionStorage.setItem(storageKey, JSON.stringify({ title, id, request, plan }));
-  current.finished = finished;
+  sessionStorage.setItem(storageKey, JSON.stringify(
+    { title, id, plan: { summary, command }, ...(isSecret ? {} : { request }) }));
   dialog.update();
   await send();
 }
 
 // Sends the request again with the same id after a missing answer.
-export async function send() {
-  const of = current;
-  Object.assign(of, { stage: "sent", error: null });
-  dialog.update();
-  await follow(of, () => call("POST", "/api/actions", of.request));
-}
+export const send = () => run.send(current);
 
 // Asks for the state of an action whose request has no answer.
-export const ask = () => follow(current, () => call("GET", `/api/actions/${encodeURIComponent(current.id)}`));
+export const ask = () => run.ask(current);
 
-export async function stop() {
-  const of = current;
-  of.isStopping = true;
-  dialog.update();
-  await follow(of, async () => await call("DELETE", `/api/actions/${encodeURIComponent(of.id)}`)
-    ?? call("GET", `/api/actions/${encodeURIComponent(of.id)}`));
-}
-
-let progressTimer = null;
-
-async function follow(of, request) {
-  try {
-    const answer = await request();
-    if (of !== current) return;
-    record(of, answer);
-  } catch (error) {
-    if (!(error instanceof APIError)) throw error;
-    if (of !== current) return;
-    recordError(of, error);
-  }
-  dialog.update();
-}
-
-function record(of, { state, progress = null, result = null, error = null }) {
-  Object.assign(of, { stage: state, progress, result, error: error ? { error: textOf(error), remedy: null } : null });
-  clearTimeout(progressTimer);
-  if (state === "running") {
-    progressTimer = setTimeout(ask, progressMilliseconds);
-    return;
-  }
-  announce("action", state === "done" ? `${of.title}: done.` : `${of.title}: failed.`);
-  of.finished?.({ state, result });
-  reload();
-}
-
-const textOf = (error) => (typeof error === "string" ? error : error.error ?? "The action failed.");
-
-function recordError(of, error) {
-  clearTimeout(progressTimer);
-  of.error = describe(error);
-  if (error.isGone && of.stage !== "running") {
-    of.stage = "unanswered";
-  } else if (error.status === 404 && of.stage === "unanswered") {
-    of.error = { error: "The console does not know this action: the request did not arrive, or the console restarted.",
-      remedy: "Check the page Audit before you send the action again." };
-  } else if (of.stage === "running" && error.status === 404) {
-    of.stage = "unanswered";
-  } else if (of.stage === "running") {
-    // For example, the console cannot stop the action.
-    of.isStopping = false;
-    progressTimer = setTimeout(ask, progressMilliseconds);
-  } else {
-    of.stage = "refused";
-    announce("action", `${of.title}: refused.`);
-  }
-}
+export const stop = () => run.stop(current);
 
 // Makes a new plan after a refusal. Only an action of this page's life has its fields.
 export function again() {
@@ -197,18 +146,4 @@ export function again() {
   sessionStorage.removeItem(storageKey);
   dialog.update();
   preview();
-}
-
-const describe = (error) => ({
-  error: error.isGone ? `The console is not available: ${error.message}.` : error.message,
-  remedy: error.remedy, code: error.code,
-});
-
-// Returns a random UUID. `crypto.randomUUID` is missing on pages that are not on loopback or TLS.
-function newID() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const digits = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => digits.slice(from, to)).join("-");
 }

@@ -1,11 +1,11 @@
 // Calls of the console's API.
 
 // The failure of a call. `isGone` is true if the console did not respond, or the response is not JSON. `code` is the
-// console's word for the error, and `remedy` a command or sentence; null without one.
+// console's word for the error, and `remedy` a command or sentence; null without one. `details`: the whole answer.
 export class APIError extends Error {
-  constructor(message, { isGone = false, status = 0, code = null, remedy = null } = {}) {
+  constructor(message, { isGone = false, status = 0, code = null, remedy = null, details = {} } = {}) {
     super(message);
-    Object.assign(this, { isGone, status, code, remedy });
+    Object.assign(this, { isGone, status, code, remedy, details });
   }
 }
 
@@ -63,6 +63,7 @@ export async function call(method, path, body, { waitSeconds = 0, signal, keeps 
     if (response.status === 401 && asked !== null && asked === session) onLogin();
     throw new APIError(textOr(json?.error, `status ${response.status}`), {
       status: response.status, code: textOr(json?.code, null), remedy: textOr(json?.remedy, null),
+      details: json ?? {},
     });
   }
   const tag = response.headers.get("etag");

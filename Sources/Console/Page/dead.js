@@ -3,27 +3,42 @@
 import { call, query } from "./api.js";
 import { commandLine } from "./copy.js";
 import { make } from "./dom.js";
-import { card, crumbs, facts, heading, historyIsOff, mark, nameOrDash, note, nothing } from "./parts.js";
-import { address } from "./router.js";
-import { current } from "./session.js";
+import { button, crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing, roleNote }
+  from "./parts.js";
+import * as redrives from "./redrive.js";
+import { address, go, redraw } from "./router.js";
+import { drop, sampleCards } from "./samples.js";
+import { current, may, offers } from "./session.js";
 import { sparkline } from "./sparkline.js";
 import { table } from "./table.js";
+import { wizard } from "./wizard.js";
 import { agree, formatCount, moment, plural } from "./words.js";
+
+// The number of groups above which the page has a filter.
+const unfilteredMax = 12;
+
+let wanted = "";
 
 export const page = {
   name: "dead", title: "Dead letters", uses: ["history", "queues"],
-  async load([group]) {
+  async load([group, step]) {
     if (!current()?.history) return {};
+    redrives.watch();
     const [groups, samples] = await Promise.all([
       call("GET", "/api/dead/groups", undefined, { keeps: true }),
-      group === undefined ? null : call("GET", `/api/dead/samples${query({ group })}`),
+      group === undefined || step !== undefined ? null : call("GET", `/api/dead/samples${query({ group })}`),
     ]);
     return { groups: groups.groups ?? [], inQueue: groups.in_queue, samples: samples?.samples ?? [] };
   },
-  draw({ groups = [], inQueue, samples }, [wanted]) {
+  draw({ groups = [], inQueue, samples }, [id, step]) {
     if (!current()?.history) return [heading("Dead letters"), historyIsOff()];
-    if (wanted !== undefined) return one(groups.find((group) => group.group === wanted), samples);
-    const count = groups.reduce((sum, group) => sum + group.count, 0);
+    const group = groups.find((other) => other.group === id) ?? null;
+    if (step === "redrive") {
+      return wizard(id, group && { ...group, where: filterOf(group) },
+        group ? titleOf(group) : redrives.titleOf(id) ?? "Group");
+    }
+    if (id !== undefined) return one(group, samples);
+    const count = groups.reduce((sum, { count: some }) => sum + some, 0);
     if (groups.length === 0) {
       return [heading("Dead letters"), inQueue > 0
         ? nothing(`${plural(inQueue, "dead letter")} without a record in the history`,
@@ -31,14 +46,28 @@ export const page = {
           commandLine("martlet dead-letters list --config martlet.yaml"))
         : nothing("No dead letter", "Requests that no worker can push appear here, grouped by cause.")];
     }
+    const text = wanted.trim().toLowerCase();
+    const listed = groups.filter((other) => [titleOf(other), other.app, other.path].some((name) =>
+      name?.toLowerCase().includes(text)));
     return [
       heading("Dead letters",
         Number.isFinite(inQueue) && make("span", { class: "note" }, `${formatCount(inQueue)} in the queue`)),
-      table("Dead letters", columns, groups, (group) => group.group),
+      groups.length > unfilteredMax && filter(),
+      listed.length > 0 ? table("Dead letters", columns(), listed, (other) => other.group)
+        : nothing("No group matches", "Change the filter to see other groups."),
       difference(count, inQueue),
+      roleNote("operate"),
     ];
   },
 };
+
+const filter = () => make("div", { class: "filters", key: "filters" }, field("Filter", make("input", {
+  type: "text", value: wanted, autocomplete: "off", spellcheck: "false", placeholder: "Cause, app or path",
+  oninput: (event) => {
+    wanted = event.currentTarget.value;
+    redraw();
+  },
+})));
 
 function difference(count, inQueue) {
   if (!Number.isFinite(inQueue) || inQueue === count) return null;
@@ -50,7 +79,7 @@ function difference(count, inQueue) {
 
 const titleOf = (group) => [group.class, group.code].filter(Boolean).join(" ");
 
-const columns = [
+const columns = () => [
   { name: "Cause", sort: titleOf,
     cell: (group) => make("a", { href: address("dead", group.group) }, nameOrDash(titleOf(group))) },
   { name: "App", sort: (group) => group.app, cell: (group) => group.app ?? "–" },
@@ -60,7 +89,11 @@ const columns = [
   { name: "First", wide: true, sort: (group) => group.first_at,
     cell: (group) => moment(group.first_at, { seconds: false }) },
   { name: "Last", sort: (group) => group.last_at, cell: (group) => moment(group.last_at, { seconds: false }) },
+  ...(offers("redrive") ? [{ name: "Actions", cell: (group) => redriveButton(group, { class: "small" }) }] : []),
 ];
+
+const redriveButton = (group, attributes) => button("Redrive…", () => go("dead", group.group, "redrive"),
+  { ...attributes, "aria-label": `Redrive ${titleOf(group)}` });
 
 function one(group, samples) {
   if (!group) {
@@ -69,42 +102,29 @@ function one(group, samples) {
   }
   return [
     crumbs("Dead letters", "#/dead", titleOf(group)),
-    heading(titleOf(group), mark("bad", plural(group.count, "dead letter"))),
+    heading(titleOf(group), mark("bad", plural(group.count, "dead letter")),
+      offers("redrive") && redriveButton(group, { class: "main" }),
+      offers("drop", "admin") && button("Drop…", () => drop(filterOf(group), titleOf(group)),
+        { "aria-label": `Drop ${titleOf(group)}` })),
     facts([["App", group.app], ["Path", group.path], ["First", moment(group.first_at)], ["Last", moment(group.last_at)],
       ["Last 24 h", sparkline(group.hours ?? [])]]),
-    make("div", { class: "part", key: "redrive" }, make("h3", {}, "Redrive"),
-      note("Fix the cause first. A dry run shows which dead letters match:"),
-      group.code && commandLine(redrive(group))),
+    may("operate") ? !offers("redrive") && redriveCommand(group) : roleNote("operate"),
     make("div", { class: "part", key: "samples" }, make("h3", {}, "Samples"),
-      samples.length > 0 ? make("ul", { class: "cards" }, samples.map(sampleCard))
+      samples.length > 0 ? sampleCards(group, samples)
         : note("No sample. Workers keep up to 5 samples a minute for each cause, unless journal.samples is false.")),
   ];
 }
 
+// The command that redrives a group, for consoles without the action.
+const redriveCommand = (group) => make("div", { class: "part", key: "redrive" }, make("h3", {}, "Redrive"),
+  note("Fix the cause first. A dry run shows which dead letters match:"), group.code && commandLine(redrive(group)));
+
 const quoted = (text) => JSON.stringify(text);
 const shellWord = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-function redrive({ code, app }) {
-  const filter = [`code == ${quoted(code)}`, app && `app == ${quoted(app)}`].filter(Boolean).join(" && ");
-  return `martlet dead-letters redrive --config martlet.yaml --where ${shellWord(filter)} --dry-run`;
-}
+// Returns the filter of a group. Earlier consoles do not send it.
+const filterOf = (group) => group.where ?? ["class", "code", "app", "path"].filter((name) => group[name])
+  .map((name) => `${name} == ${quoted(group[name])}`).join(" && ");
 
-const sampleCard = (sample, index) => card(`${sample.at} ${sample.id} ${index}`,
-  make("div", { class: "card-head" },
-    make("h4", {}, make("a", { href: address("find", "id", sample.id) }, nameOrDash(sample.id))),
-    make("p", { class: "since" }, moment(sample.at))),
-  make("p", { class: "note" }, [sample.app, sample.code].filter(Boolean).join(" · ")),
-  sample.body && make("pre", {
-    class: "sample", tabindex: "0", role: "region", "aria-label": `Body of ${sample.id}`,
-  }, pretty(sample.body)),
-  Object.keys(sample.headers ?? {}).length > 0 && make("details", {}, make("summary", {}, "Headers"),
-    facts(Object.entries(sample.headers).map(([name, value]) => [name, String(value)]))));
-
-// Returns JSON with line breaks, and other texts unchanged.
-function pretty(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
+const redrive = (group) =>
+  `martlet dead-letters redrive --config martlet.yaml --where ${shellWord(filterOf(group))} --dry-run`;

@@ -1,12 +1,12 @@
 // The dialog of an action.
 
 import * as actions from "./actions.js";
-import { commandLine, remedyOf } from "./copy.js";
+import * as bar from "./bar.js";
 import { byID, make } from "./dom.js";
 import { draw } from "./draw.js";
 import { fieldOf } from "./fields.js";
-import { button, failure, field, mark } from "./parts.js";
-import { formatCount } from "./words.js";
+import { countOf, planned, problemOf, stageOf } from "./outcome.js";
+import { button, field, note } from "./parts.js";
 
 let shown = null;
 
@@ -39,109 +39,95 @@ export function hide() {
 
 function closed() {
   shown = null;
+  // A body may contain a device token.
+  byID("action").replaceChildren();
   actions.close();
   update();
 }
 
+// The action that runs while the dialog is closed; null without one.
+export function hidden() {
+  const action = actions.pending();
+  return action === null || shown !== null ? null : { title: action.title, action, show: actions.showPending };
+}
+
 export function update() {
-  drawBar();
+  bar.update();
   if (shown === null) return;
   const stage = shown.stage === "asking" ? "asking" : "outcome";
   const wasAsking = byID("action").dataset.stage === "asking" && stage === "outcome";
+  const wasPlanning = isPlanFocused();
   byID("action").dataset.stage = stage;
+  byID("action").classList.toggle("large", stage === "asking" && shown.fields.includes("body"));
   draw(byID("action"),
     make("h2", { id: "action-heading", tabindex: "-1", key: "heading" }, shown.title),
     stage === "asking" ? asking(shown) : outcome(shown));
+  if (!byID("action").open) return;
   // The confirmed plan replaces the pressed button.
-  if (wasAsking && byID("action").open) byID("action-heading").focus();
+  if (wasAsking) byID("action-heading").focus();
+  else if (wasPlanning && !isPlanFocused() || !byID("action").contains(document.activeElement)) focusNext();
 }
 
-// The bar below the header, while an action runs and its dialog is closed.
-function drawBar() {
-  const action = actions.pending();
-  byID("running").hidden = action === null || shown !== null;
-  if (action === null) return;
-  draw(byID("running"), mark("busy", `${action.title}: ${progressText(action)}`),
-    button("Show", actions.showPending, { class: "small" }));
+// Whether the button that makes the plan has the focus.
+const isPlanFocused = () => document.activeElement?.matches("#action .plan > button") ?? false;
+
+// Moves the focus of a removed or disabled button to the next control of the plan.
+function focusNext() {
+  const next = ["[name=phrase]", ".plan > button", "button.main:not(:disabled)", "#action-heading"]
+    .map((selector) => byID("action").querySelector(selector)).find(Boolean);
+  next.focus();
 }
 
 const asking = (action) => make("form", { class: "form", key: "asking", method: "dialog" },
-  action.error && failure(action.error.error, remedyOf(action.error.remedy)),
+  problemOf(action.error),
   !action.isRefused && [
+    action.note?.(),
     action.fields.map((name) => fieldOf(name, action)),
     field("Reason", make("input", {
       type: "text", name: "why", value: action.why, maxlength: "500", autocomplete: "off", required: true,
-      "data-first": action.fields.includes("scope") ? null : true,
+      "data-first": action.fields.includes("scope") || action.fields.includes("body") ? null : true,
       oninput: (event) => actions.change("why", event.currentTarget.value),
     }), "Everyone sees the reason in pauses and in the audit."),
     plan(action),
   ],
   make("div", { class: "buttons end", key: "buttons" },
     button(action.isRefused ? "Close" : "Cancel", hide),
-    !action.isRefused
-      && button(confirmLabel(action), actions.confirm, { class: "main", disabled: !actions.canConfirm() })));
-
-const confirmLabel = ({ confirm, plan }) =>
-  (plan?.count > 1 ? `${confirm} (${formatCount(plan.count)})` : confirm);
+    !action.isRefused && button(`${action.confirm}${countOf(action.plan)}`, actions.confirm,
+      { class: "main", disabled: !actions.canConfirm() })));
 
 function plan(action) {
-  if (action.plan === null) {
-    return make("div", { class: "plan", key: "plan" }, make("p", { class: "note" }, planState(action)),
-      action.error && actions.isComplete() && button("Try again", actions.preview, { class: "small" }));
+  if (action.plan !== null) {
+    return make("div", { class: "plan", key: "plan" }, planned(action.plan, actions.changePhrase));
   }
-  const { summary, command, phrase } = action.plan;
-  return make("div", { class: "plan", key: "plan" },
-    make("p", { class: "summary" }, summary),
-    command && commandLine(command),
-    phrase && field(["Type ", make("strong", {}, phrase), " to confirm"], make("input", {
-      type: "text", name: "phrase", autocomplete: "off", spellcheck: "false", autocapitalize: "none",
-      oninput: (event) => actions.changePhrase(event.currentTarget.value),
-    })));
+  const isWanted = actions.isComplete() && (action.isCostly || action.error);
+  return make("div", { class: "plan", key: "plan" }, note(planState(action)),
+    isWanted && button(action.error ? "Try again" : "Make the plan", actions.preview,
+      { class: "small", "aria-disabled": action.isPlanning ? "true" : null }));
 }
 
-function planState({ error }) {
+function planState({ error, isCostly, isPlanning }) {
   if (!actions.isComplete()) return "Complete the fields to see the plan.";
-  return error ? "No plan." : "Making the plan…";
-}
-
-function progressText({ stage, progress }) {
-  if (stage === "sent") return "sent";
-  if (stage === "unanswered") return "no answer";
-  return progress ? `${formatCount(progress.done)} of ${formatCount(progress.total)}` : "running";
+  if (isPlanning) return isCostly ? "Reading the queue…" : "Making the plan…";
+  if (error) return "No plan.";
+  return isCostly ? "The plan reads the queue, which can take some seconds." : "Making the plan…";
 }
 
 const outcome = (action) => make("div", { class: "form", key: "outcome" },
-  action.plan?.summary && make("p", { class: "summary" }, action.plan.summary),
-  action.plan?.command && commandLine(action.plan.command),
-  state(action),
+  action.plan?.summary && planned({ ...action.plan, phrase: null }),
+  stageOf(action),
   make("div", { class: "buttons end" }, buttons(action)));
-
-function state(action) {
-  const problem = action.error && failure(action.error.error, remedyOf(action.error.remedy));
-  switch (action.stage) {
-    case "done": return make("p", { class: "result" }, mark("good", "Done"), " ", action.result);
-    case "failed": return [make("p", { class: "result" }, mark("bad", "Failed"), " ", action.result), problem];
-    case "refused": return [make("p", { class: "result" }, mark("bad", "Refused"), " Nothing was changed."), problem];
-    case "unanswered": return [make("p", { class: "result" }, mark("warn", "No answer"),
-      " The action may have run. Its id is kept, so a repeat runs it at most once."), problem];
-    default: return [bar(action), problem];
-  }
-}
-
-const bar = (action) => make("div", { class: "progress" }, make("p", {}, mark("busy", progressText(action))),
-  make("progress", {
-    "aria-label": "Progress", max: action.progress?.total ?? null, value: action.progress?.done ?? null,
-  }));
 
 function buttons(action) {
   switch (action.stage) {
     case "running": return [
-      button(action.isStopping ? "Stopping…" : "Stop", actions.stop, { disabled: action.isStopping }),
+      action.isStoppable && button(action.isStopping ? "Stopping…" : "Stop", actions.stop,
+        { disabled: action.isStopping }),
       button("Continue in background", hide),
     ];
     case "sent": return button("Continue in background", hide);
     case "unanswered": return [
-      button("Ask again", actions.ask), button("Send again", actions.send), button("Discard", discard),
+      button("Ask again", actions.ask), action.request && button("Send again", actions.send),
+      button("Discard", discard),
     ];
     case "refused": return [
       action.planned && button("Make a new plan", actions.again, { class: "main" }), button("Close", hide),

@@ -1,7 +1,8 @@
-// The fields of actions: the scope and the duration of a pause.
+// The fields of actions: the scope and the duration of a pause, the rate of messages, and the body of a request.
 
 import * as actions from "./actions.js";
 import { make } from "./dom.js";
+import { bodyFields } from "./editor.js";
 import { field } from "./parts.js";
 
 const kinds = [
@@ -13,7 +14,13 @@ const durations = [
   ["86400", "24 h"], ["604800", "7 d"],
 ];
 
-export const fieldOf = (name, action) => (name === "scope" ? scopeFields(action) : untilField(action));
+const rates = [["", "As fast as possible"], ["10", "10/s"], ["50", "50/s"], ["200", "200/s"], ["1000", "1,000/s"]];
+
+const fields = new Map([
+  ["scope", scopeFields], ["until", untilField], ["rate", rateField], ["body", bodyFields],
+]);
+
+export const fieldOf = (name, action) => fields.get(name)(action);
 
 function scopeFields(action) {
   const kind = action.kind ?? "topic";
@@ -36,8 +43,17 @@ function change(action, kind, name) {
   actions.change("scope", kind === "everything" ? "everything" : trimmed === "" ? undefined : `${kind} ${trimmed}`);
 }
 
-const untilField = ({ values }) => field("Duration", make("select", {
-  name: "until",
-  onchange: ({ currentTarget: { value } }) => actions.change("until_seconds", value === "" ? null : Number(value)),
-}, durations.map(([value, text]) =>
-  make("option", { value, selected: value === String(values.until_seconds ?? "") }, text))));
+function untilField({ values }) {
+  return field("Duration", choice("until", durations, values.until_seconds,
+    (seconds) => actions.change("until_seconds", seconds)));
+}
+
+function rateField({ values }) {
+  return field("Rate", choice("rate", rates, values.rate_per_second,
+    (rate) => actions.change("rate_per_second", rate)));
+}
+
+// Returns a choice of numbers. The empty value is null.
+export const choice = (name, options, chosen, changed) => make("select", {
+  name, onchange: ({ currentTarget: { value } }) => changed(value === "" ? null : Number(value)),
+}, options.map(([value, text]) => make("option", { value, selected: value === String(chosen ?? "") }, text)));

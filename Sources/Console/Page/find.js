@@ -3,9 +3,10 @@
 import { call, query } from "./api.js";
 import { byID, icon, make } from "./dom.js";
 import { older } from "./paging.js";
-import { crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing } from "./parts.js";
+import { button, crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing } from "./parts.js";
+import { hide, isAsked, problemOf, reveal, valueOf } from "./reveal.js";
 import { address, go, reload } from "./router.js";
-import { current } from "./session.js";
+import { current, may } from "./session.js";
 import { agree, duration, moment, plural, timeOfDay } from "./words.js";
 
 const kinds = [["id", "Request ID"], ["token", "Device token"], ["user", "User"]];
@@ -17,7 +18,7 @@ const paging = older(
   (before) => call("GET", `/api/requests${query({ [search.kind]: search.text, before })}`), "requests");
 
 export const page = {
-  name: "find", title: "Find", uses: ["history"],
+  name: "find", title: "Find", uses: ["history"], ticks: true,
   async load(parts) {
     if (!current()?.history) return {};
     if (parts[0] === "request") return call("GET", `/api/requests/${encodeURIComponent(parts[1] ?? "")}`);
@@ -107,14 +108,36 @@ function one({ request, steps = [], result }) {
   return [
     crumbs("Find", searchAddress(), request.id),
     heading(request.id, outcomeMark(request.outcome)),
+    problemOf(tokenKey(request)),
     facts([
-      ["App", request.app], ["Device token", request.device_token], ["Code", request.code], ["Worker", request.worker],
+      ["App", request.app], ["Device token", token(request)], ["Code", request.code], ["Worker", request.worker],
+      ["Returns", request.outcome === "waiting" && returns(steps.findLast((entry) => entry.event === "waits"))],
     ]),
     steps.length > 0 ? make("ol", { class: "timeline", key: "steps" }, steps.map(step)) : note("No step is recorded."),
     result && make("details", { key: "result" }, make("summary", {}, "Result message"),
       make("pre", { class: "sample", tabindex: "0", role: "region", "aria-label": "Result message" },
         JSON.stringify(result, null, 2))),
   ];
+}
+
+const tokenKey = (request) => `token ${request.key}`;
+
+// Returns the device token, with a button that reveals the whole token.
+function token(request) {
+  if (!request.device_token || !may("operate")) return request.device_token;
+  const key = tokenKey(request);
+  const attributes = { class: "small", disabled: isAsked(key) };
+  return make("span", { class: "buttons" }, make("code", {}, valueOf(key)?.value ?? request.device_token),
+    valueOf(key) ? button("Hide", () => hide(key), attributes)
+      : button(isAsked(key) ? "Revealing…" : "Reveal", () => reveal(key, { kind: "token", request: request.key }),
+        attributes));
+}
+
+// Returns the moment at which a waiting request returns to its request queue.
+function returns(entry) {
+  if (!Number.isFinite(entry?.until)) return null;
+  const seconds = (entry.until - Date.now()) / 1000;
+  return seconds >= 1 ? `${moment(entry.until)}, in ${duration(seconds)}` : `${moment(entry.until)}, due now`;
 }
 
 const searchAddress = () =>

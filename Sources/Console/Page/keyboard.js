@@ -40,7 +40,7 @@ function showHelp() {
   if (!byID("help").open) byID("help").showModal();
 }
 
-const isTyping = (target) => target.closest?.("input:not([type=checkbox]), select, dialog") !== null;
+const isTyping = (target) => target.closest?.("input:not([type=checkbox]), textarea, select, dialog") !== null;
 
 function press(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isOff() || isTyping(event.target)) return;

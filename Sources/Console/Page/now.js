@@ -4,10 +4,11 @@ import { call } from "./api.js";
 import { commandLine, remedyOf } from "./copy.js";
 import { make } from "./dom.js";
 import * as fleet from "./fleet.js";
-import { button, card, cardHead, heading, mark, nameOrDash, note, nothing } from "./parts.js";
+import { button, card, cardHead, heading, mark, nameOrDash, note, nothing, roleNote } from "./parts.js";
 import { isPaused, isScope, pauseButton, pauseCard, probe } from "./pauses.js";
 import { address } from "./router.js";
-import { offers, refusal } from "./session.js";
+import { offers } from "./session.js";
+import { bringBackButtons } from "./waits.js";
 import { agree, countOrDash, duration, formatCount, formatRate, plural, someOf, timeOfDay } from "./words.js";
 
 const silentShownMax = 10;
@@ -30,7 +31,7 @@ export const page = {
       heading("Now", pauseButton(null)),
       figures(totals),
       cards.length > 0 ? make("ul", { class: "cards", key: "cards" }, cards) : quiet(),
-      roleNote(),
+      roleNote("operate"),
     ];
   },
 };
@@ -68,6 +69,7 @@ function causeCard(cause, pauses, age) {
     make("div", { class: "buttons" },
       offers("probe")
         && button("Probe now…", () => probe(scope), { class: "main", "aria-label": `Probe now: ${scope}` }),
+      waiting !== 0 && bringBackButtons(cause),
       isScope(scope) && !isPaused(pauses, scope) && pauseButton(scope)));
 }
 
@@ -107,10 +109,4 @@ function quiet() {
       "Then start a worker:", commandLine("martlet worker --config martlet.yaml"));
   }
   return make("div", { class: "quiet", key: "quiet" }, mark("good", "No open breaker, no pause, no silent worker."));
-}
-
-function roleNote() {
-  const refused = refusal("operate");
-  return refused && make("div", { class: "role-note", key: "role" },
-    make("p", {}, `Actions are not offered. ${refused.error}`), remedyOf(refused.remedy));
 }

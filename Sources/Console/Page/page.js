@@ -4,6 +4,7 @@ import * as actions from "./actions.js";
 import { APIError, call } from "./api.js";
 import { page as apps } from "./apps.js";
 import { page as audit } from "./audit.js";
+import * as bar from "./bar.js";
 import { remedyOf } from "./copy.js";
 import { page as dead } from "./dead.js";
 import * as dialog from "./dialog.js";
@@ -19,6 +20,8 @@ import * as login from "./login.js";
 import { page as now } from "./now.js";
 import { failure, heading, note } from "./parts.js";
 import { page as queues } from "./queues.js";
+import * as redrive from "./redrive.js";
+import * as reveal from "./reveal.js";
 import * as router from "./router.js";
 import * as session from "./session.js";
 import { page as test } from "./test.js";
@@ -48,6 +51,7 @@ function showRoute() {
   byID("page").replaceChildren();
   byID("page").dataset.name = next.name;
   header.setPage(next);
+  bar.update();
   drawPage();
   load();
   if (isOther) {
@@ -153,11 +157,14 @@ function open() {
   loadHeader();
   feed.start();
   actions.resume();
+  redrive.resume();
 }
 
 function end(reason) {
   feed.stop();
   actions.forget();
+  redrive.forget();
+  reveal.forget();
   fleet.forget();
   clearTimeout(retryTimer);
   generation += 1;
@@ -168,6 +175,7 @@ function end(reason) {
 
 router.start(drawPage, () => load());
 dialog.start();
+bar.start([dialog.hidden, redrive.hidden]);
 login.start(open);
 header.start(pages);
 keyboard.start(pages, focusField);

@@ -1,6 +1,8 @@
 // Parts that several pages have: headings, states, facts and empty states.
 
+import { remedyOf } from "./copy.js";
 import { icon, make } from "./dom.js";
+import { refusal } from "./session.js";
 
 // Maximum length of a state that must not wrap.
 const shortMax = 24;
@@ -35,7 +37,7 @@ export const code = (text) => make("code", {}, text);
 
 // A list of names and values. Pairs without a value are omitted.
 export const facts = (pairs) => make("dl", { class: "facts" },
-  pairs.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) =>
+  pairs.filter(([, value]) => ![null, undefined, false, ""].includes(value)).map(([name, value]) =>
     [make("dt", {}, name), make("dd", {}, value)]));
 
 // A button that opens an action, which asks before it acts.
@@ -49,6 +51,13 @@ export const field = (label, control, hint) => make("label", { class: "field" },
 // The notice of an error with its remedy.
 export const failure = (error, remedy) => make("div", { class: "failure", key: "failure" },
   icon("bad"), make("div", {}, make("p", {}, error), remedy));
+
+// Explains why the page offers no actions of a role; null if it offers them.
+export function roleNote(role) {
+  const refused = refusal(role);
+  return refused && make("div", { class: "role-note", key: "role" },
+    make("p", {}, `Actions are not offered. ${refused.error}`), remedyOf(refused.remedy));
+}
 
 export const crumbs = (name, address, here) => make("p", { class: "crumbs", key: "crumbs" },
   make("a", { href: address }, name), make("span", { "aria-hidden": "true" }, " › "), make("span", {}, here));

@@ -3,9 +3,11 @@
 import { call } from "./api.js";
 import { commandLine } from "./copy.js";
 import { make } from "./dom.js";
-import { field, heading, mark, note, nothing } from "./parts.js";
+import { button, field, heading, mark, note, nothing } from "./parts.js";
 import { redraw } from "./router.js";
+import { offers } from "./session.js";
 import { table } from "./table.js";
+import { replay } from "./waits.js";
 import { countOrDash, plural, timeOfDay } from "./words.js";
 
 // The number of queues above which the page has a filter.
@@ -58,5 +60,9 @@ function stateCell(queue) {
   if (unreported(queue) > 0) return mark("warn", `${plural(unreported(queue), "consumer")} without a report`);
   if (queue.role === "requests" && queue.consumers === 0) return mark("bad", "no consumer");
   if (queue.role === "dead" && queue.messages > 0) return make("a", { href: "#/dead" }, mark("warn", "dead letters"));
+  if (queue.role === "unrouted" && queue.messages > 0 && offers("replay")) {
+    return make("span", { class: "buttons" }, mark("warn", "unrouted results"),
+      button("Replay…", replay, { class: "small" }));
+  }
   return mark("good", "ok");
 }

@@ -129,8 +129,9 @@ export function role() {
 // The actions of consoles that do not list theirs.
 const actionsOfFirstVersion = ["pause", "resume", "test_push"];
 
-// Whether the console has the action and the session may run it.
-export const offers = (action) => may("operate") && (owner?.actions ?? actionsOfFirstVersion).includes(action);
+// Whether the console has the action and the session, which has at least the role `needed`, may run it.
+export const offers = (action, needed = "operate") =>
+  may(needed) && (owner?.actions ?? actionsOfFirstVersion).includes(action);
 
 export const may = (needed) => rank(role()) >= rank(needed);
 
