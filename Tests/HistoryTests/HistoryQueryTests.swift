@@ -25,17 +25,19 @@ import Testing
         guard case .result(let body) = Journal.result(1) else { return }
         let text = String(decoding: body, as: UTF8.self).replacing(#""possible_duplicate":false,"#, with: "")
         let full = JournalLine.result(Array((text.dropLast() + members + "}").utf8))
-        try fixture.write(Journal.messages([[full, failed, Journal.wait(3)]]))
+        let unsent = Journal.result(
+            4, outcome: "rejected", members: #","error":{"class":"app","code":"unknown","message":"m"}"#)
+        try fixture.write(Journal.messages([[unsent, full, failed, Journal.wait(3)]]))
         let rows = try fixture.read { reader throws(SQLiteError) in try reader.page(.newest).rows.map(\.line) }
         var expected: [RequestLine] = []
         guard case .wait(let wait) = Journal.wait(3) else { return }
         expected.append(.wait(wait, worker: "host/7/0.2"))
-        for line in [failed, full] {
+        for line in [failed, full, unsent] {
             guard case .result(let body) = line else { continue }
             expected.append(.result(try #require(ResultRecord(body))))
         }
         #expect(rows == expected)
-        guard case .result(let first)? = rows.last else { return }
+        guard case .result(let first)? = rows.dropLast().last else { return }
         #expect(first.isDuplicate && first.isPossibleDuplicate && first.history.count == 1)
     }
 

@@ -180,7 +180,8 @@ final class SegmentReader {
         result.isPossibleDuplicate = flags & SegmentLine.possibleDuplicateFlag != 0
         (result.failure, result.history) = (details.failure, details.history)
         let code = words.text(try row.int64OrNil(7))
-        result.reason = details.reason ?? (outcome == 0 ? nil : code)
+        // A reason that equals the code is not stored. Without a response, APNs has given no reason.
+        result.reason = details.reason ?? (outcome == 0 || result.status == nil ? nil : code)
         return result
     }
 }
