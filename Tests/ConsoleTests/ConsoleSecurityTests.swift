@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    @Test func `A page without an operator becomes idle`() async throws {
+        var limits = SessionTable.Limits()
+        limits.idleSeconds = 1
+        try await ConsoleHarness.run(limits: limits) { console in
+            let session = try await console.logIn(.view)
+            try await poll(until: "an idle session") {
+                try await console.request(
+                    "GET", "/api/session", session: session, headers: [("Martlet-Unattended", "1")]
+                ).status == 401
+            }
+        }
+    }
+
     @Test func `Requests of a session are limited`() async throws {
         try await ConsoleHarness.run { console in
             let session = try await console.logIn(.view)

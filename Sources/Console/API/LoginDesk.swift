@@ -119,13 +119,17 @@ final class LoginDesk {
 
     // MARK: Sessions
 
+    /// The header of requests that a page sends without an operator. They keep no session alive.
+    private static let unattendedHeader = "martlet-unattended"
+
     /// Returns the session of a request, and counts the request.
     ///
     /// - Parameter isWaiting: whether the request only waits for changes, which keeps no session alive.
     func session(of request: AdminRequest, isWaiting: Bool = false) throws(AdminError) -> SessionTable.Session {
         let headers = try proxyHeaders(of: request)
         guard let hash = Self.hash(of: request) else { throw ConsoleErrors.login }
-        switch sessions.use(hash: hash, isWaiting: isWaiting, at: now) {
+        let isUnattended = !request.headers(Self.unattendedHeader).isEmpty
+        switch sessions.use(hash: hash, isWaiting: isWaiting || isUnattended, at: now) {
         case .unknown: throw ConsoleErrors.login
         case .tooFast: throw ConsoleErrors.tooFast
         case .session(let session):

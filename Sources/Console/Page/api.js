@@ -11,6 +11,14 @@ export class APIError extends Error {
 
 const answerDeadlineSeconds = 15;
 
+// The time without a key or pointer after which requests are unattended. These keep no session alive.
+const attendedSeconds = 60;
+
+let attendedAt = performance.now();
+for (const event of ["keydown", "pointerdown"]) {
+  addEventListener(event, () => (attendedAt = performance.now()), { capture: true, passive: true });
+}
+
 let session = null;
 let onLogin = () => {};
 
@@ -41,6 +49,7 @@ export async function call(method, path, body, { waitSeconds = 0, signal, keeps 
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(asked === null ? {} : { authorization: `Bearer ${asked}` }),
+        ...(performance.now() - attendedAt > attendedSeconds * 1000 ? { "martlet-unattended": "1" } : {}),
         ...(keeps && kept.has(path) ? { "if-none-match": kept.get(path).tag } : {}),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
