@@ -13,20 +13,6 @@ import Testing
 
 /// The history of a console at a real broker.
 @Suite(.timeLimit(.minutes(3))) struct HistoryBrokerTests {
-    private static func publish(_ batch: JournalBatch, _ console: ConsoleHarness) async throws {
-        let connection = BrokerConnection(
-            loop: console.loop, connectors: console.connector.connectors(on: console.loop),
-            configuration: console.connector.connection(named: "worker"))
-        let publisher = Publisher(on: connection)
-        publisher.start()
-        let outcome = await publisher.publish(
-            OutgoingMessage(
-                exchange: console.connector.names.fleetExchange, routingKey: "journal.w1", body: batch.json,
-                messageID: "j", type: "push.journal.v1"))
-        guard case .confirmed = outcome else { throw ProcessError("the batch was not confirmed: \(outcome)") }
-        await connection.close()
-    }
-
     private static func find(_ number: Int, _ console: ConsoleHarness, _ session: String) async throws {
         let id = JournalLines.id(number)
         try await console.waitForChange(session, "request \(number)", at: "/api/requests?id=\(id)") {
@@ -41,9 +27,8 @@ import Testing
             let session = try await console.logIn(.view)
             let now = console.loop.now.unixMilliseconds
             let lines = [JournalLines.wait(1, at: now - 1000), JournalLines.accepted(1, at: now)]
-            try await Self.publish(JournalLines.batch(lines, at: now), console)
-            try await Self.publish(
-                JournalLines.batch([JournalLines.accepted(2, at: now)], sequence: 2, at: now), console)
+            try await console.publish(JournalLines.batch(lines, at: now))
+            try await console.publish(JournalLines.batch([JournalLines.accepted(2, at: now)], sequence: 2, at: now))
             try await Self.find(1, console, session)
             try await Self.find(2, console, session)
             try await console.waitForChange(session, "the lag", at: "/api/causes") {
@@ -61,10 +46,26 @@ import Testing
             let stream = console.connector.names.journalStream
             try await BrokerClients.withAdmin(broker.url) { _ = try await $0.deleteQueue(stream) }
             try await ConsoleHarness.declare(broker.url, prefix: "push", hasJournal: true)
-            try await Self.publish(
-                JournalLines.batch([JournalLines.accepted(3, at: now)], boot: 2, at: now), console)
+            try await console.publish(JournalLines.batch([JournalLines.accepted(3, at: now)], boot: 2, at: now))
             try await Self.find(3, console, session)
         }
         try await broker.end()
+    }
+}
+
+extension ConsoleHarness {
+    /// Publishes a batch to the journal, as a worker does.
+    func publish(_ batch: JournalBatch) async throws {
+        let connection = BrokerConnection(
+            loop: loop, connectors: connector.connectors(on: loop),
+            configuration: connector.connection(named: "worker"))
+        let publisher = Publisher(on: connection)
+        publisher.start()
+        let outcome = await publisher.publish(
+            OutgoingMessage(
+                exchange: connector.names.fleetExchange, routingKey: "journal.w1", body: batch.json, messageID: "j",
+                type: "push.journal.v1"))
+        guard case .confirmed = outcome else { throw ProcessError("the batch was not confirmed: \(outcome)") }
+        await connection.close()
     }
 }
