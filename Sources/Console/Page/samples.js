@@ -30,16 +30,16 @@ function sampleCard(group, sample, index) {
     (value ?? sample).truncated && note("The sample has only the beginning of the body."),
     Object.keys(sample.headers ?? {}).length > 0 && make("details", {}, make("summary", {}, "Headers"),
       facts(Object.entries(sample.headers).map(([name, text]) => [name, String(text)]))),
-    make("div", { class: "buttons" }, buttons(group, sample, index)));
+    may("operate") && make("div", { class: "buttons" }, buttons(group, sample, index)));
 }
 
 function buttons(group, sample, index) {
   const key = keyOf(sample);
   const small = (name) => ({ class: "small", disabled: isAsked(key), "aria-label": `${name}: ${sample.id}` });
   return [
-    may("operate") && (valueOf(key) ? button("Hide payload", () => hide(key), small("Hide payload"))
+    valueOf(key) ? button("Hide payload", () => hide(key), small("Hide payload"))
       : button(isAsked(key) ? "Revealing…" : "Reveal payload", () => revealBody(group, sample, index),
-        small("Reveal payload"))),
+        small("Reveal payload")),
     sample.id && offers("edit") && button("Edit…", () => edit(group, sample, index), small("Edit")),
     sample.id && offers("drop", "admin")
       && button("Drop…", () => drop(`id == ${JSON.stringify(sample.id)}`, sample.id), small("Drop")),

@@ -1,7 +1,7 @@
 // The outcomes of requests that were sent again, as the history has them.
 
 import { call, query } from "./api.js";
-import { plural } from "./words.js";
+import { agree, plural } from "./words.js";
 
 // The console limits the requests of a session.
 const readMilliseconds = 120;
@@ -48,7 +48,8 @@ export function summaryOf(ids, outcomes) {
   return [...kinds.keys(), ...groups.keys()].filter((word, index, all) => all.indexOf(word) === index)
     .filter((word) => groups.has(word)).map((word) => {
       const { count, codes } = groups.get(word);
-      const text = word === "sent" ? `${plural(count, "request")} without a result` : `${count} ${word}`;
+      const text = word === "sent" ? `${plural(count, "request")} without a result`
+        : `${count} ${word === "waits" ? agree(count, "waits", "wait") : word}`;
       return codes.size > 0 ? `${text} (${[...codes].join(", ")})` : text;
     }).join(" · ");
 }
