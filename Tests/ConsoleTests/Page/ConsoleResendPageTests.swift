@@ -1,5 +1,6 @@
 import AMQP
 import ControlProtocol
+import EventLoop
 import Glibc
 import JSON
 import TestKit
