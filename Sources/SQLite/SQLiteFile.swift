@@ -119,6 +119,18 @@ public final class SQLiteFile {
         try connection.execute(sql)
     }
 
+    /// Moves the WAL into the database, and empties the WAL. Call it outside of a transaction.
+    ///
+    /// - Throws: ``SQLiteError``; of code `busy` if another connection reads the file, so that the WAL is not empty.
+    public func emptyWAL() throws(SQLiteError) {
+        let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(SQLiteError) in
+            try row.int64(0) != 0
+        }
+        guard isBusy == false else {
+            throw SQLiteError(.busy, "cannot empty \(path)-wal: another process reads the file; end that process")
+        }
+    }
+
     /// Runs `body` in a transaction, and commits. Rolls back if `body` or the commit fails. Calls must not be nested.
     ///
     /// In a file with `readOnly` access, all statements of `body` read the same state of the database.

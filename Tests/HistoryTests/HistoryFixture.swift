@@ -14,9 +14,10 @@ final class HistoryFixture {
     var limits = HistoryLimits()
     var space: DiskSpace?
 
-    init() throws {
+    /// - Parameter path: the folder of the history; nil for a temporary folder.
+    init(in path: String? = nil) throws {
         directory = try TemporaryDirectory("history")
-        folder = HistoryFolder(directory.path)
+        folder = HistoryFolder(path ?? directory.path)
     }
 
     static let keys: RegistrationKeys = {
@@ -39,14 +40,8 @@ final class HistoryFixture {
         try withWriter { _ = try $0.write(messages) }
     }
 
-    func erase(_ subject: HistorySubject) throws -> Int {
-        var count = 0
-        try withWriter { open in
-            count = try open.file.transaction { () throws(SQLiteError) in
-                try open.writer.erase(subject, at: Journal.now)
-            }
-        }
-        return count
+    func erase(_ subject: HistorySubject) throws -> HistoryErasure.Outcome {
+        try HistoryErasure(folder, Self.keys).run(subject, at: Journal.now)
     }
 
     func read<Value>(_ body: (HistoryReader) throws(SQLiteError) -> Value) throws -> Value {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import History
 
-/// The writing of a history: replays, damage, full disks, erasures, and crashes.
+/// The writing of a history: replays, damage, full disks, and crashes.
 @Suite struct HistoryWriterTests {
     private let fixture: HistoryFixture
 
@@ -87,60 +87,6 @@ import Testing
         #expect(try fixture.ids() == [7, 6, 5, 4, 1, 0].map { Journal.uuid($0) })
     }
 
-    // MARK: Erasure
-
-    private func contains(_ text: String) throws -> Bool {
-        let needle = Array(text.utf8)
-        return try Files.names(in: fixture.directory.path).contains { name in
-            let bytes = try Files.bytes(of: fixture.directory.file(name))
-            return bytes.indices.contains { bytes[$0...].starts(with: needle) }
-        }
-    }
-
-    @Test(arguments: [
-        HistorySubject.token(Journal.token), .token(Journal.token.uppercased()), .user(Journal.user),
-        .id(Journal.uuid(1)),
-    ])
-    func anErasureRemovesRowsAlsoAfterAReplay(subject: HistorySubject) throws {
-        fixture.limits.segmentRowsMax = 2
-        let line = Journal.result(1, user: Journal.user)
-        let other = Journal.result(2, token: "ff" + Journal.token.dropFirst(2), user: "bob")
-        let messages = Journal.messages([[line, other], [Journal.sample(1), Journal.sample(3)]])
-        try fixture.withWriter { open in for message in messages { _ = try open.write([message]) } }
-        #expect(fixture.folder.segmentNumbers == [1, 2])
-        #expect(try fixture.erase(subject) == (subject == .id(Journal.uuid(1)) ? 2 : 3))
-        #expect(try fixture.ids() == [Journal.uuid(2)])
-        // A replay by another process, whose batches have other numbers.
-        try fixture.write(
-            Journal.messages([[line, other], [Journal.sample(1)]], from: 2, boot: 2))
-        #expect(try fixture.ids() == [Journal.uuid(2), Journal.uuid(2)])
-        // A later push to the same device is stored.
-        let later = Journal.result(9, user: Journal.user, at: Journal.now + 1)
-        try fixture.write(Journal.messages([[later]], from: 4, boot: 3))
-        #expect(try fixture.ids().first == Journal.uuid(9))
-    }
-
-    @Test func filesContainNeitherTokensNorUsers() throws {
-        let line = Journal.result(1, user: Journal.user)
-        try fixture.withWriter { open in
-            _ = try open.write(Journal.messages([[line, Journal.wait(2), Journal.sample(3)]]))
-            // The WAL exists while the files are open.
-            let (token, user, app) = try (
-                contains(Journal.token), contains(Journal.user), contains("com.example.app")
-            )
-            #expect(!token && !user && app)
-        }
-        #expect(try !contains(Journal.token))
-        #expect(try !contains(Journal.user))
-        let packed = Array(repeating: [0x00, 0xFC, 0x13, 0xAD] as [UInt8], count: 8).flatMap { $0 }
-        for name in try Files.names(in: fixture.directory.path) {
-            let bytes = try Files.bytes(of: fixture.directory.file(name))
-            #expect(!bytes.indices.contains { bytes[$0...].starts(with: packed) })
-        }
-        let row = try fixture.read { reader throws(SQLiteError) in try reader.page(.user(Journal.user)).rows.first }
-        #expect(row?.line.deviceToken == Journal.token)
-    }
-
     // MARK: Forged messages
 
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func mutatedMessagesChangeNothingElse(seed: UInt64) throws {
@@ -207,5 +153,50 @@ import Testing
         }
         for message in Journal.accepted(20, count: 5) { _ = try open.write([message]) }
         open.close()
+    }
+
+    /// A kill at any time, also while SQLite writes: the alarm ends the process as SIGKILL does.
+    @Test func aProcessThatIsKilledManyTimesLosesAndRepeatsNoRow() async throws {
+        let path = fixture.directory.path
+        var random = SeededRandom(seed: 48)
+        for _ in 0..<Self.kills {
+            let microseconds = 5000 + random.below(60_000)
+            await #expect(processExitsWith: .signal(SIGALRM)) {
+                [path = path as String, microseconds = microseconds as Int] in
+                try Self.writeUntilAlarm(path, microseconds)
+            }
+        }
+        var reached: Int64 = 0
+        try fixture.withWriter { reached = $0.writer.nextOffset ?? 0 }
+        // The processes were killed while they indexed.
+        #expect(1..<Int64(Self.messages) ~= reached)
+        fixture.limits.segmentRowsMax = Self.segmentRows
+        try fixture.withWriter { open in
+            let messages = Journal.accepted(Self.messages, count: 5)
+            for first in stride(from: 0, to: messages.count, by: 200) {
+                _ = try open.write(Array(messages[first..<first + 200]))
+            }
+        }
+        #expect(try fixture.ids() == (0..<5 * Self.messages).reversed().map { Journal.uuid($0) })
+        let apps = try fixture.read { reader throws(SQLiteError) in try reader.apps(at: Journal.now) }
+        #expect(apps.map(\.accepted) == [5 * Self.messages])
+    }
+
+    private static let kills = 20
+    private static let messages = 20_000
+    private static let segmentRows = 2000
+
+    private static func writeUntilAlarm(_ path: String, _ microseconds: Int) throws {
+        var limits = HistoryLimits()
+        limits.segmentRowsMax = segmentRows
+        let open = try OpenWriter(HistoryFolder(path), limits)
+        let first = Int(open.writer.nextOffset ?? 0)
+        let next = Journal.accepted(500, count: 5, from: first)
+        var interval = itimerval()
+        interval.it_value.tv_usec = microseconds
+        guard setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &interval, nil) == 0 else { return }
+        for message in next { _ = try open.write([message]) }
+        // A fast disk: wait for the alarm.
+        while true { pause() }
     }
 }

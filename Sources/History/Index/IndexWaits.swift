@@ -55,6 +55,18 @@ struct IndexWaits {
         try removal.run()
     }
 
+    /// Removes a request and the copies of its id in the free space of pages, by building the table again.
+    func erase(_ id: UUIDValue, _ file: SQLiteFile) throws(SQLiteError) {
+        try remove(id)
+        try file.execute(
+            """
+            CREATE TEMP TABLE kept_wait AS SELECT * FROM main.open_wait;
+            DELETE FROM main.open_wait;
+            INSERT INTO main.open_wait SELECT * FROM kept_wait ORDER BY id_low, id_high;
+            DROP TABLE kept_wait
+            """)
+    }
+
     func prune(at now: Int64) throws(SQLiteError) {
         pruning.bind(1, int64: now - Self.lostMilliseconds)
         try pruning.run()

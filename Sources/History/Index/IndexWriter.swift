@@ -141,7 +141,7 @@ final class IndexWriter {
         tombstoneUpdate.bind(3, int64: now)
         try tombstoneUpdate.run()
         tombstones.add(key, at: now)
-        if case .id(let id) = subject { try waits.remove(id) }
+        if case .id(let id) = subject { try waits.erase(id, file) }
     }
 
     /// Removes entries older than `time`, and waits that count as lost from the journal at `now`.

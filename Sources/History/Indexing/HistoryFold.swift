@@ -79,7 +79,9 @@ struct HistoryFold {
         let (token, user) = subjects(of: sample)
         if let token { indexed.token = try hasher.key(token: token) }
         if let user { indexed.user = try hasher.key(user: user) }
-        if try isErased(sample.id, indexed.token, indexed.user, at: sample.at) {
+        let isNamed = indexed.token != nil || indexed.user != nil
+        let isErased = try isErased(sample.id, indexed.token, indexed.user, at: sample.at)
+        if isErased || !isNamed && tombstones.coversUnnamedSample(at: sample.at) {
             changes.erasedLines += 1
         } else {
             changes.samples.append(indexed)

@@ -77,15 +77,6 @@ package final class HistoryIndexer {
             })
     }
 
-    /// Deletes the rows of a subject from the readable segments, and skips its lines up to `now` in a replay.
-    ///
-    /// - Parameter completed: Called on the loop with the number of deleted rows.
-    package func erase(
-        _ subject: HistorySubject, at now: Int64, completed: @escaping (Result<Int, SQLiteError>) -> Void
-    ) {
-        submit({ writer throws(SQLiteError) in try writer.erase(subject, at: now) }, completed)
-    }
-
     /// Forgets the offset, because the stream was deleted and declared again.
     package func restartStream(completed: @escaping (Result<Void, SQLiteError>) -> Void) {
         submit({ writer throws(SQLiteError) in try writer.restartStream() }, completed)

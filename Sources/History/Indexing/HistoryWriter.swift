@@ -176,22 +176,24 @@ package final class HistoryWriter {
             nextOffset: index.nextOffset, isDiskFull: retention.isDiskFull, deletedSegments: retention.deleted)
     }
 
-    /// Deletes the rows of a subject from the readable segments, and stores a tombstone, so that a replay skips lines
-    /// up to `now`.
+    /// Deletes all rows of a subject, and stores a tombstone, so that a replay skips lines up to `now`. Requires that no
+    /// other connection reads the files.
     ///
-    /// - Returns: the number of deleted rows.
     /// - Throws: ``SQLiteError``. Some segments may have no such rows any more. Repeat the call after ``reload()``.
-    package func erase(_ subject: HistorySubject, at now: Int64) throws(SQLiteError) -> Int {
+    func erase(_ subject: HistorySubject, at now: Int64) throws(SQLiteError) -> HistoryErasure.Outcome {
         let key = try SQLiteError.withCrypto { () throws(CryptoError) in try hasher.key(subject) }
         try index.addTombstone(key, subject, at: now)
-        var count = 0
+        var outcome = HistoryErasure.Outcome()
         for summary in sealed {
-            guard let writer = try openClosedSegment(summary.number) else { continue }
+            guard let writer = try openClosedSegment(summary.number) else {
+                outcome.unreadableSegments.append(summary.number)
+                continue
+            }
             defer { writer.close() }
-            count += try writer.erase(subject, key)
+            outcome.rows += try writer.erase(subject, key)
         }
-        if let segment { count += try segment.erase(subject, key) }
-        return count
+        if let segment { outcome.rows += try segment.erase(subject, key) }
+        return outcome
     }
 
     /// Returns nil for a segment that readers of this version cannot read either.

@@ -2,10 +2,14 @@ import Crypto
 import SQLite
 
 /// The statements that delete the rows of a subject from a segment.
+///
+/// A sample whose body names neither a device nor a user in a readable form may concern any of them. An erasure of a
+/// device or user deletes it, too.
 struct SegmentErasure {
     private let byToken: [SQLiteStatement]
     private let byUser: [SQLiteStatement]
     private let byID: [SQLiteStatement]
+    private let unnamedSamples: SQLiteStatement
 
     init(_ file: SQLiteFile) throws(SQLiteError) {
         byToken = [
@@ -22,6 +26,7 @@ struct SegmentErasure {
             try file.prepare("DELETE FROM line WHERE id_high = ? AND id_low = ?"),
             try file.prepare("DELETE FROM sample WHERE id_high = ? AND id_low = ?"),
         ]
+        unnamedSamples = try file.prepare("DELETE FROM sample WHERE token_key IS NULL AND user_key IS NULL")
     }
 
     func run(_ subject: HistorySubject, _ key: HistoryKey) throws(SQLiteError) -> Int {
@@ -35,11 +40,13 @@ struct SegmentErasure {
                 statement.bind(3, int64: key.column)
                 count += try statement.run()
             }
+            count += try unnamedSamples.run()
         case .user:
             for statement in byUser {
                 statement.bind(1, int64: key.column)
                 count += try statement.run()
             }
+            count += try unnamedSamples.run()
         case .id(let id):
             for statement in byID {
                 statement.bind(1, id: id)

@@ -13,6 +13,8 @@ struct SegmentMeta {
     var nextOffset: Int64?
     /// The number of the stream to which the offset belongs.
     var stream: Int64
+    /// Whether rows were erased since the file was built.
+    var mustRebuild = false
 
     init(_ file: SQLiteFile) throws(SQLiteError) {
         let selection = try file.prepare("SELECT name, value FROM meta")
@@ -22,6 +24,7 @@ struct SegmentMeta {
         salt = values["salt"]
         rows = values["rows"].flatMap { Int(exactly: $0) } ?? 0
         stream = values["stream"] ?? 0
+        mustRebuild = values["must_rebuild"] == 1
         (firstAt, lastAt, nextOffset) = (values["first_at"], values["last_at"], values["next_offset"])
     }
 

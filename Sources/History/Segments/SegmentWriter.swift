@@ -18,6 +18,7 @@ final class SegmentWriter {
     private(set) var nextOffset: Int64?
     /// The number of the stream to which the offset belongs.
     private(set) var stream: Int64
+    private var mustRebuild: Bool
 
     /// Opens or creates a segment.
     ///
@@ -30,7 +31,7 @@ final class SegmentWriter {
             if meta.keyID == nil { try Self.begin(file, keys, &meta) }
             cipher = try meta.cipher(keys, file.path)
             (rows, firstAt, lastAt) = (meta.rows, meta.firstAt, meta.lastAt)
-            (nextOffset, stream) = (meta.nextOffset, meta.stream)
+            (nextOffset, stream, mustRebuild) = (meta.nextOffset, meta.stream, meta.mustRebuild)
             words = try WordTable(file)
             insertion = try file.prepare(
                 """
@@ -157,11 +158,25 @@ final class SegmentWriter {
         try sampleInsertion.run()
     }
 
-    /// Deletes the rows of a subject. SQLite overwrites their bytes. Returns their number.
+    /// Deletes the rows of a subject and their bytes. Returns their number. After an error, a repeated call deletes the
+    /// remaining bytes.
+    ///
+    /// SQLite overwrites deleted rows (`secure_delete`), but not the copies of their keys in the free space of pages
+    /// between which it has moved keys before. The file is therefore rebuilt.
     func erase(_ subject: HistorySubject, _ key: HistoryKey) throws(SQLiteError) -> Int {
         let erasure = try SegmentErasure(file)
-        let count = try file.transaction { () throws(SQLiteError) in try erasure.run(subject, key) }
-        try file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        let count = try file.transaction { () throws(SQLiteError) in
+            let count = try erasure.run(subject, key)
+            if count > 0 { try set("must_rebuild", 1) }
+            return count
+        }
+        if count > 0 { mustRebuild = true }
+        if mustRebuild {
+            try file.execute("VACUUM")
+            try set("must_rebuild", 0)
+            mustRebuild = false
+        }
+        try file.emptyWAL()
         return count
     }
 
