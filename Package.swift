@@ -230,7 +230,8 @@ let package = Package(
             dependencies: [
                 "TestKit", "CommandKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery",
                 "Crypto", "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind", "BrokerTopology",
-                "RegistrationStores", "Registrations", "PostgreSQL", "Text",
+                "RegistrationStores", "Registrations", "PostgreSQL", "SQLite", "Text", "History", "ControlProtocol",
+                "Actions", "Configuration",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "baseline-relay", dependencies: ["CRabbitMQ"]),
@@ -326,8 +327,8 @@ let package = Package(
             "MartletCLITests",
             [
                 "TestKit", "MartletCLI", "Actions", "Console", "Worker", "DeadLetters", "RegistrationTools",
-                "RegistrationStores", "Registrations", "PostgreSQL", "Configuration", "ControlProtocol", "History",
-                "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
+                "RegistrationStores", "Registrations", "PostgreSQL", "SQLite", "Configuration", "ControlProtocol",
+                "History", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
                 "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry",
                 "EventLoop", "CommandKit", "Text", "Threads",
             ]),

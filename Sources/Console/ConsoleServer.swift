@@ -67,7 +67,7 @@ package final class ConsoleServer: @unchecked Sendable {
             changes: changes, runner: ActionRunner(watch, audit, changes, on: loop), audit: audit, loop: loop)
         do throws(TransportError) {
             try listen(RouteTable(routes.all + ConsolePageFile.routes))
-            let table = RouteTable([openRoute])
+            let table = RouteTable([openRoute, releaseRoute])
             servers.append(try AdminServer(loop: loop, socketPath: socketPath) { table.serve($0) })
         } catch {
             close()
@@ -150,6 +150,24 @@ package final class ConsoleServer: @unchecked Sendable {
             json.endObject()
             return .json(json.bytes)
         }
+    }
+
+    /// The route of the control socket with which `martlet history erase` requests the history's files.
+    private var releaseRoute: AdminRoute {
+        AdminRoute(
+            .post, "/history/release", query: ["folder"], "the history's files, closed for some seconds",
+            later: { [unowned self] exchange throws(AdminError) in
+                guard let history, exchange.request.query("folder") == configuration.history?.folder else {
+                    throw AdminError(409, "this console has no history in this folder", code: "folder")
+                }
+                // Only the loop uses the exchange.
+                nonisolated(unsafe) let exchange = exchange
+                Task(executorPreference: loop) {
+                    let isReleased = await history.release()
+                    let refusal = AdminError(409, "another command uses the history", code: "released")
+                    exchange.answer(isReleased ? .empty : refusal.response)
+                }
+            })
     }
 
     /// Returns a new login code.

@@ -21,7 +21,8 @@ extension Program {
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,
-            SimulatorLoadCommand.self, RegistrationsBenchCommand.self, SchemaBenchCommand.self, SoakCommand.self,
+            SimulatorLoadCommand.self, RegistrationsBenchCommand.self, HistoryBenchCommand.self,
+            ConsoleBenchCommand.self, SchemaBenchCommand.self, SoakCommand.self,
             InstructionsCommand.self, RelayClientCommand.self, PushClientCommand.self, StoreClientCommand.self,
             CountedLaneCommand.self,
         ],

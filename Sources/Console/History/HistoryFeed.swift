@@ -41,8 +41,11 @@ final class HistoryFeed: @unchecked Sendable {
     private var isWriting = false
     private var isDetaching = false
     private var isClosing = false
+    /// Whether a command may use the files, so that the feed does not.
+    private var isReleased = false
     private var hasRestarted = false
     private var retry: TimerToken?
+    private var reopening: TimerToken?
     private var known: TimerToken?
     private var noteTimer: TimerToken?
     private var waitsTimer: TimerToken?
@@ -70,6 +73,7 @@ final class HistoryFeed: @unchecked Sendable {
         store.open(
             { [self] offset in
                 clear("history_unavailable")
+                clear("history_released")
                 intake = JournalIntake(nextOffset: offset)
                 attach()
                 readWaits()
@@ -82,11 +86,36 @@ final class HistoryFeed: @unchecked Sendable {
             })
     }
 
+    /// Closes the files for a command that needs them alone. Opens them again after ``HistoryIndexer/retrySeconds``, or
+    /// when the command has ended: until then, its lock prevents the opening.
+    ///
+    /// - Returns: false if the files are closed for another command already.
+    func release() async -> Bool {
+        guard !isReleased, !isClosing else { return false }
+        isReleased = true
+        report("history_released", "A command uses the history, so that requests cannot be found.", nil)
+        if let retry { loop.cancel(retry) }
+        retry = nil
+        stopWaitingForKnown()
+        records?.end()
+        let reader = reader
+        (self.reader, records) = (nil, nil)
+        await reader?.close()
+        await store.close()
+        guard !isClosing else { return true }
+        reopening = loop.schedule(after: .seconds(HistoryIndexer.retrySeconds)) { [self] in
+            reopening = nil
+            (isReleased, hasRestarted) = (false, false)
+            start()
+        }
+        return true
+    }
+
     /// Ends the reading, and waits until the files are closed.
     func close() async {
         isClosing = true
-        for timer in [retry, known, noteTimer, waitsTimer] { if let timer { loop.cancel(timer) } }
-        (retry, known, noteTimer, waitsTimer) = (nil, nil, nil, nil)
+        for timer in [retry, reopening, known, noteTimer, waitsTimer] { if let timer { loop.cancel(timer) } }
+        (retry, reopening, known, noteTimer, waitsTimer) = (nil, nil, nil, nil, nil)
         records?.end()
         await connection.close()
         await store.close()
@@ -95,7 +124,7 @@ final class HistoryFeed: @unchecked Sendable {
     // MARK: Reading
 
     private func attach() {
-        guard reader == nil, !isClosing, !isDetaching, !hasRestarted else { return }
+        guard reader == nil, !isClosing, !isReleased, !isDetaching, !hasRestarted else { return }
         var configuration = StreamReaderConfiguration(stream: stream, prefetch: Self.prefetch)
         configuration.messageBytesMax = JournalLimits.batchBytesMax
         let records = Records(self)
@@ -106,7 +135,7 @@ final class HistoryFeed: @unchecked Sendable {
 
     /// Ends the reader, whose further messages are ignored. They arrive again at the next one.
     private func detach() {
-        guard let reader, !isDetaching, !isClosing else { return }
+        guard let reader, !isDetaching, !isClosing, !isReleased else { return }
         isDetaching = true
         records?.end()
         (self.reader, records) = (nil, nil)
@@ -157,7 +186,7 @@ final class HistoryFeed: @unchecked Sendable {
         isWriting = true
         indexer.restartStream { [self] result in
             isWriting = false
-            guard !isClosing else { return }
+            guard !isClosing, !isReleased else { return }
             switch result {
             case .success:
                 hasRestarted = false
@@ -171,7 +200,7 @@ final class HistoryFeed: @unchecked Sendable {
     // MARK: Writing
 
     private func write() {
-        guard !isWriting, retry == nil, !isClosing, let indexer = store.indexer else { return }
+        guard !isWriting, retry == nil, !isClosing, !isReleased, let indexer = store.indexer else { return }
         let messages = intake.transaction
         guard !messages.isEmpty else {
             if hasRestarted { finishRestart() }
@@ -180,7 +209,7 @@ final class HistoryFeed: @unchecked Sendable {
         isWriting = true
         indexer.write(messages, at: loop.now.unixMilliseconds) { [self] result in
             isWriting = false
-            guard !isClosing else { return }
+            guard !isClosing, !isReleased else { return }
             switch result {
             case .success(let progress) where progress.isDiskFull:
                 report(

@@ -1,30 +1,35 @@
-import Configuration
+package import Configuration
 import Crypto
 import Glibc
-import History
-import Registrations
+package import History
+package import Registrations
 
 /// The folder and the keys of a history.
-struct HistoryFiles {
-    struct Failure: Error {
-        let sentence: String
+package struct HistoryFiles {
+    package struct Failure: Error {
+        package let sentence: String
     }
 
-    let folder: HistoryFolder
-    let keys: RegistrationKeys
+    package let folder: HistoryFolder
+    package let keys: RegistrationKeys
     let limits: HistoryLimits
 
     /// Creates the folder if it is missing, and reads the keys. Creates the key file of a new history, unless the
     /// configuration names a key file. Blocks.
     init(_ settings: HistorySettings) throws(Failure) {
         try Self.makeFolder(settings.folder)
-        folder = HistoryFolder(settings.folder)
-        let path = settings.keysFile ?? settings.folder + "/keys.json"
+        let path = Self.keysPath(settings)
         if settings.keysFile == nil, access(path, F_OK) != 0 {
-            try Self.makeKeys(path, isNew: folder.segmentNumbers.isEmpty)
+            try Self.makeKeys(path, isNew: HistoryFolder(settings.folder).segmentNumbers.isEmpty)
         }
+        try self.init(existing: settings)
+    }
+
+    /// Reads the keys of a history that exists. Blocks.
+    package init(existing settings: HistorySettings) throws(Failure) {
+        folder = HistoryFolder(settings.folder)
         do throws(RegistrationKeysError) {
-            keys = try RegistrationKeys(path: path)
+            keys = try RegistrationKeys(path: Self.keysPath(settings))
         } catch {
             throw Failure(sentence: error.message)
         }
@@ -32,6 +37,10 @@ struct HistoryFiles {
         limits.retentionMilliseconds = Int64(settings.days) * 86_400_000
         limits.bytesMax = settings.bytesMax
         self.limits = limits
+    }
+
+    private static func keysPath(_ settings: HistorySettings) -> String {
+        settings.keysFile ?? settings.folder + "/keys.json"
     }
 
     /// Creates the folder if it is missing. Its parent folder must exist. Checks that no other user can open the

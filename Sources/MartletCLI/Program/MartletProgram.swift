@@ -34,7 +34,8 @@ extension Program {
             RegistrationsImportCommand.self, RegistrationsExportCommand.self, RegistrationsEraseCommand.self,
             RegistrationsUnsuspendCommand.self, RegistrationsRekeyCommand.self, RegistrationsKeysCommand.self,
             WaitsListCommand.self, WaitsBringBackCommand.self, UnroutedListCommand.self, UnroutedReplayCommand.self,
-            AuditCommand.self, ConsoleOpenCommand.self, ConsoleTokenCommand.self, ConsoleCommand.self,
+            AuditCommand.self, HistoryEraseCommand.self, ConsoleOpenCommand.self, ConsoleTokenCommand.self,
+            ConsoleCommand.self,
         ],
         abbreviations: ["dead": "dead-letters"],
         environment: [
