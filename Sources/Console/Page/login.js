@@ -12,7 +12,7 @@ let onOpen = () => {};
 // Calls `opened()` after each login.
 export function start(opened) {
   onOpen = opened;
-  draw(byID("login-command"), commandLine("martlet console open"));
+  draw(byID("login-command"), commandLine(session.openCommand()));
   byID("login-form").addEventListener("submit", submit);
 }
 

@@ -44,25 +44,32 @@ export function start(ended) {
 
 export const current = () => owner;
 
-// Opens a session from the code in the address, this tab's storage, or another tab. Returns whether one is open. Throws
-// an `APIError` if the code is wrong or the console does not respond.
+// Opens a session from the code in the address, this tab's storage, another tab, or the headers of a proxy. Returns
+// whether one is open. Throws an `APIError` if the code is wrong, the proxy's user has no role, or the console does not
+// respond.
 export async function resume() {
   if (code !== null) {
     await logIn({ code });
     return true;
   }
   const known = sessionStorage.getItem(storageKey) ?? await askOtherTabs();
-  if (known === null) return false;
+  if (known !== null && await isValid(() => adopt(known))) return true;
+  return isValid(() => logIn({}));
+}
+
+// Runs a login. Returns false if the session has ended, or if no proxy has added the headers of a user.
+async function isValid(login) {
   try {
-    await adopt(known);
+    await login();
     return true;
   } catch (error) {
-    if (error instanceof APIError && error.status === 401) return false;
+    if (!(error instanceof APIError)) throw error;
+    if (error.status === 401 || (error.status === 400 && error.code === "invalid")) return false;
     throw error;
   }
 }
 
-// Opens a session with `{ code }` or `{ token }`.
+// Opens a session with `{ code }`, `{ token }`, or `{}` for the headers of a proxy.
 export async function logIn(credential) {
   useSession(null);
   const answer = await call("POST", "/api/session", credential);
@@ -135,6 +142,10 @@ export const offers = (action, needed = "operate") =>
 
 export const may = (needed) => rank(role()) >= rank(needed);
 
+// Returns the command that opens a session. Only the user of the console may run it.
+export const openCommand = (role = null) =>
+  `sudo -u martlet-console martlet console open${role === null ? "" : ` --role ${role}`}`;
+
 // Returns the reason why the session may not run actions of a role, and the remedy; null if it may.
 export function refusal(needed) {
   if (may(needed)) return null;
@@ -146,6 +157,6 @@ export function refusal(needed) {
   }
   return {
     error: `Your role is ${role()}. The action needs the role ${needed}.`,
-    remedy: `martlet console open --role ${needed}`,
+    remedy: openCommand(needed),
   };
 }

@@ -177,7 +177,7 @@ import Testing
             try await page.show("now")
             #expect(
                 try await browser.text("document.querySelector('#page .role-note code').textContent")
-                    == "$ martlet console open --role operate")
+                    == "$ sudo -u martlet-console martlet console open --role operate")
             // The console refuses a request that the page does not offer.
             let status = try await browser.number(
                 """
