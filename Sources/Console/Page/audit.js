@@ -3,6 +3,7 @@
 import { call, query } from "./api.js";
 import { code, heading, mark, nothing } from "./parts.js";
 import { icon, make } from "./dom.js";
+import { groupWorkers } from "./outcome.js";
 import { older } from "./paging.js";
 import { formatCount, moment } from "./words.js";
 
@@ -29,14 +30,28 @@ const row = (record) => make("li", { class: "record", key: keyOf(record), "data-
   make("time", {}, moment(record.at)),
   make("div", {},
     make("p", {}, make("strong", {}, record.by), " ", make("span", { class: "verb" }, record.verb), " ",
-      phase(record), record.result && ` ${record.result}`,
+      phase(record), record.result && ` ${groupWorkers(record.result)}`,
       Number.isFinite(record.count) && ` (${formatCount(record.count)})`),
     record.why && make("p", { class: "why" }, icon("quote"), record.why),
     (record.command || record.console) && make("p", { class: "note" }, record.command && code(record.command),
       record.console && ` ${record.console}`)));
 
-function phase({ phase: word, result }) {
+// The results of successful actions. The result of a failed action is its error, which may begin with what was done.
+const publishedAll = /; messages read: \d+$/;
+const successes = new Map([
+  ["login", /^/], ["reveal", /^/], ["stop", /^/],
+  ["pause", /^revision \d+: in force at |^unchanged: /], ["resume", /^revision \d+: in force at |^unchanged: /],
+  ["probe", /; no breaker of the scope is open$/], ["test_push", /^published as \S+$/],
+  ["redrive", publishedAll], ["bring_back", publishedAll], ["replay", publishedAll], ["edit", publishedAll],
+  ["drop", /^dropped \d+ of \d+ dead letters; file: [^;]+$/],
+]);
+
+// An unknown action may have failed. Its mark states only that it has ended.
+function phase({ phase: word, verb, result }) {
   if (word === "before") return mark("busy", "begins");
   if (word !== "after") return null;
-  return /^(failed|refused)/i.test(result ?? "") ? mark("bad", "ended") : mark("good", "done");
+  if (verb === "refusal") return mark("bad", "refused");
+  if (!successes.has(verb) || !result) return mark("silent", "ended");
+  if (/^stopped( by .+)?: /.test(result)) return mark("warn", "stopped");
+  return successes.get(verb).test(result) ? mark("good", "done") : mark("bad", "failed");
 }

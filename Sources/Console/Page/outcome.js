@@ -2,8 +2,9 @@
 
 import { commandLine, remedyOf } from "./copy.js";
 import { make } from "./dom.js";
+import * as fleet from "./fleet.js";
 import { failure, field, mark, note } from "./parts.js";
-import { formatCount, moment } from "./words.js";
+import { formatCount, listOf, moment } from "./words.js";
 
 // Returns the effect and the command of a plan. `changePhrase(text)`: receives the typed words if the plan wants them.
 export const planned = ({ summary, command, phrase }, changePhrase = null) => [
@@ -47,8 +48,27 @@ const bar = (action) => make("div", { class: "progress" }, make("p", {}, mark("b
     value: action.progress?.total ? action.progress.done : null,
   }));
 
+const stillOpen = "still open: ";
+
+// Joins the workers of a result that have the same problem: "w1 and w2: still open: …".
+export function groupWorkers(text) {
+  const known = new Set(fleet.workers().map(({ worker }) => worker));
+  // The workers of each problem. A piece without a worker has an empty list.
+  const pieces = [];
+  for (const piece of text.split("; ")) {
+    const end = piece.indexOf(": ");
+    const [worker, problem] = [piece.slice(0, end), piece.slice(end + 2)];
+    const isProblem = end > 0 && (known.has(worker) || problem.startsWith(stillOpen));
+    const same = isProblem && pieces.find((other) => other.workers.length > 0 && other.text === problem);
+    if (same) same.workers.push(worker);
+    else pieces.push(isProblem ? { workers: [worker], text: problem } : { workers: [], text: piece });
+  }
+  return pieces.map(({ workers, text: problem }) =>
+    (workers.length > 0 ? `${listOf([...new Set(workers)])}: ${problem}` : problem)).join("; ");
+}
+
 // Returns the notice of an error, with the holder of a lock and the problem of a body.
-export const problemOf = (error) => error && failure(error.error, [
+export const problemOf = (error) => error && failure(groupWorkers(error.error), [
   remedyOf(error.remedy), holderOf(error.details?.holder), positionOf(error.details?.problem),
 ]);
 

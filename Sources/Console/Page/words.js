@@ -58,6 +58,10 @@ export function duration(seconds) {
   return `${seconds < 0 ? "−" : ""}${count} ${name}${more ? ` ${more} ${rest[0]}` : ""}`;
 }
 
+// Joins names as "a, b and c".
+export const listOf = (names) => (names.length < 2 ? names.join()
+  : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
+
 // Joins names as "a, b and 3 more".
 export function someOf(names, shownMax = 3) {
   const shown = names.slice(0, shownMax);
