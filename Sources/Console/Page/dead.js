@@ -77,23 +77,29 @@ function difference(count, inQueue) {
     : ` of the history ${agree(more, "has", "have")} left the queue.`);
 }
 
-const titleOf = (group) => [group.class, group.code].filter(Boolean).join(" ");
+// The cause as the log of a worker names it, such as `schema.enum`.
+const titleOf = (group) => [group.class, group.code].filter(Boolean).join(".");
+
+// The title with the app and the path, which distinguish groups of one cause.
+const nameOf = (group) => [titleOf(group), group.app, group.path].filter(Boolean).join(", ");
 
 const columns = () => [
   { name: "Cause", sort: titleOf,
     cell: (group) => make("a", { href: address("dead", group.group) }, nameOrDash(titleOf(group))) },
   { name: "App", sort: (group) => group.app, cell: (group) => group.app ?? "–" },
-  { name: "Path", cell: (group) => (group.path ? make("code", {}, group.path) : "–"), wide: true },
-  { name: "Count", isNumber: true, sort: (group) => group.count, cell: (group) => formatCount(group.count) },
-  { name: "Last 24 h", cell: (group) => sparkline(group.hours ?? []) },
+  { name: "Path", cell: (group) => (group.path ? make("code", {}, group.path) : "–") },
+  { name: "Count", isNumber: true, isFirst: true, sort: (group) => group.count,
+    cell: (group) => formatCount(group.count) },
+  { name: "Last 24 h", wide: true, cell: (group) => sparkline(group.hours ?? []) },
   { name: "First", wide: true, sort: (group) => group.first_at,
     cell: (group) => moment(group.first_at, { seconds: false }) },
-  { name: "Last", sort: (group) => group.last_at, cell: (group) => moment(group.last_at, { seconds: false }) },
+  { name: "Last", sort: (group) => group.last_at,
+    cell: (group) => make("time", {}, moment(group.last_at, { seconds: false })) },
   ...(offers("redrive") ? [{ name: "Actions", cell: (group) => redriveButton(group, { class: "small" }) }] : []),
 ];
 
 const redriveButton = (group, attributes) => button("Redrive…", () => go("dead", group.group, "redrive"),
-  { ...attributes, "aria-label": `Redrive ${titleOf(group)}` });
+  { ...attributes, "aria-label": `Redrive ${nameOf(group)}` });
 
 function one(group, samples) {
   if (!group) {
@@ -105,7 +111,7 @@ function one(group, samples) {
     heading(titleOf(group), mark("bad", plural(group.count, "dead letter")),
       offers("redrive") && redriveButton(group, { class: "main" }),
       offers("drop", "admin") && button("Drop…", () => drop(filterOf(group), titleOf(group)),
-        { "aria-label": `Drop ${titleOf(group)}` })),
+        { "aria-label": `Drop ${nameOf(group)}` })),
     facts([["App", group.app], ["Path", group.path], ["First", moment(group.first_at)], ["Last", moment(group.last_at)],
       ["Last 24 h", sparkline(group.hours ?? [])]]),
     may("operate") ? !offers("redrive") && redriveCommand(group) : roleNote("operate"),
