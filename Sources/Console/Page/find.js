@@ -2,6 +2,7 @@
 
 import { call, query } from "./api.js";
 import { byID, icon, make } from "./dom.js";
+import * as fleet from "./fleet.js";
 import { older } from "./paging.js";
 import { button, crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing } from "./parts.js";
 import { hide, isAsked, problemOf, reveal, valueOf } from "./reveal.js";
@@ -10,7 +11,7 @@ import { current, may } from "./session.js";
 import { agree, duration, moment, plural, timeOfDay } from "./words.js";
 
 const kinds = [["id", "Request ID"], ["token", "Device token"], ["user", "User"]];
-const kindsByName = new Map(kinds);
+const nouns = new Map([["id", "ID"], ["token", "device token"], ["user", "user"]]);
 
 // The current search. Device tokens and users stay in memory: an address would keep them in the browser's history.
 let search = { kind: "id", text: "" };
@@ -64,17 +65,21 @@ const start = () => nothing("Find the outcome of a request",
 
 function list() {
   const requests = paging.all();
-  const gaps = paging.pages()[0]?.gaps ?? [];
+  const gaps = (paging.pages()[0]?.gaps ?? []).filter(isLoss);
   if (paging.pages().length === 0) return make("p", { class: "note", key: "searching" }, "Searching…");
   return [
     requests.length > 0
       ? make("ol", { class: "records", key: "records" }, requests.map(row))
-      : nothing(`No request with this ${kindsByName.get(search.kind)?.toLowerCase() ?? search.kind}`,
+      : nothing(`No request has this ${nouns.get(search.kind) ?? search.kind}`,
         gaps.length > 0 ? "Some results are missing in the history. See the notes below."
           : "The history has no result of it. The request may still be in a queue, or is older than the history."),
     gaps.map(gapNote), paging.button(),
   ];
 }
+
+// Whether results may be missing. A worker without requests sends no journal, but continues to report.
+const isLoss = (gap) => gap.reason !== "silent" || (fleet.current() !== null
+  && !fleet.workers().some(({ worker, presence }) => worker === gap.worker && presence === "reporting"));
 
 const gapReasons = new Map([
   ["killed", "was killed"], ["missing", "sent batches that are missing"], ["dropped", "dropped lines"],
@@ -113,7 +118,7 @@ function one({ request, steps = [], result }) {
       ["App", request.app], ["Device token", token(request)], ["Code", request.code], ["Worker", request.worker],
       ["Returns", request.outcome === "waiting" && returns(steps.findLast((entry) => entry.event === "waits"))],
     ]),
-    steps.length > 0 ? make("ol", { class: "timeline", key: "steps" }, steps.map(step)) : note("No step is recorded."),
+    steps.length > 0 ? make("ol", { class: "timeline", key: "steps" }, stepItems(steps)) : note("No step is recorded."),
     result && make("details", { key: "result" }, make("summary", {}, "Result message"),
       make("pre", { class: "sample", tabindex: "0", role: "region", "aria-label": "Result message" },
         JSON.stringify(result, null, 2))),
@@ -143,14 +148,48 @@ function returns(entry) {
 const searchAddress = () =>
   (search.kind === "id" && search.text !== "" ? address("find", "id", search.text) : "#/find");
 
-function step(entry, index) {
-  const rounds = Number.isFinite(entry.rounds) && entry.rounds > 1 ? ` ${plural(entry.rounds, "round")}` : "";
+function stepItems(steps) {
+  const labels = labelsOf(steps);
+  return steps.map((entry, index) => step(entry, index, labels[index]));
+}
+
+const attemptPattern = /^attempt (\d+)\b[:,]? */;
+
+const roundsOf = ({ rounds }) => (Number.isFinite(rounds) && rounds > 1 ? rounds : 1);
+
+// Returns the events of the steps, with the numbers of attempts. The console sends only some of the numbers, and the
+// history of a request keeps only its newest entries.
+function labelsOf(steps) {
+  const numberOf = ({ text }) => Number(attemptPattern.exec(text ?? "")?.[1] ?? NaN);
+  const attempts = steps.filter(({ event }) => event === "attempt");
+  const known = attempts.findIndex((entry) => Number.isFinite(numberOf(entry)));
+  const before = attempts.slice(0, Math.max(known, 0)).reduce((sum, entry) => sum + roundsOf(entry), 0);
+  let next = known === -1 ? 1 : Math.max(numberOf(attempts[known]) - before, 1);
+  return steps.map((entry) => {
+    if (entry.event !== "attempt") return entry.event;
+    const first = Number.isFinite(numberOf(entry)) ? numberOf(entry) : next;
+    next = first + roundsOf(entry);
+    return next - first > 1 ? `attempts ${first} to ${next - 1}:` : `attempt ${first}:`;
+  });
+}
+
+// Returns the code and the text of a step. Omits the words that the text repeats from the event, and the repeated one
+// of code and text.
+function detailsOf({ event, code, text }) {
+  const rest = (text ?? "").replace(attemptPattern, "").trim();
+  const added = rest === event ? "" : rest.startsWith(`${event} `) ? rest.slice(event.length + 1) : rest;
+  return { code: added !== code && code && added.includes(code) ? null : code, text: added === code ? "" : added };
+}
+
+function step(entry, index, label) {
+  const { code, text } = detailsOf(entry);
+  const rounds = entry.event !== "attempt" && roundsOf(entry) > 1 && plural(entry.rounds, "round");
+  const extent = [rounds, entry.until && `until ${moment(entry.until)}`].filter(Boolean).join(", ");
   return make("li", { key: `${index} ${entry.event}`, class: `step ${entry.event}`, "data-item": true, tabindex: "-1" },
     make("time", {}, Number.isFinite(entry.at) ? timeOfDay(entry.at, { milli: true }) : "–"),
     make("div", {},
-      make("p", {}, make("strong", {}, entry.event), " ",
-        entry.code && make("span", { class: "code" }, `${entry.code} `), entry.text, rounds,
-        entry.until && ` until ${moment(entry.until)}`),
+      make("p", {}, make("strong", {}, label), code && [" ", make("span", { class: "code" }, code)],
+        text && ` ${text}`, extent && ` (${extent})`),
       make("p", { class: "note" }, [entry.queue, entry.worker].filter(Boolean).join(" · "))));
 }
 

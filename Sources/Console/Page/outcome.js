@@ -57,7 +57,7 @@ export function groupWorkers(text) {
   const pieces = [];
   for (const piece of text.split("; ")) {
     const end = piece.indexOf(": ");
-    const [worker, problem] = [piece.slice(0, end), piece.slice(end + 2)];
+    const [worker, problem] = [piece.slice(0, end), piece.slice(end + 2).replace(/\.$/, "")];
     const isProblem = end > 0 && (known.has(worker) || problem.startsWith(stillOpen));
     const same = isProblem && pieces.find((other) => other.workers.length > 0 && other.text === problem);
     if (same) same.workers.push(worker);
