@@ -29,17 +29,23 @@ export const page = {
     ].flat().filter(Boolean);
     return [
       heading("Now", pauseButton(null)),
-      figures(totals),
+      figures(totals, causes),
       cards.length > 0 ? make("ul", { class: "cards", key: "cards" }, cards) : quiet(),
       roleNote("operate"),
     ];
   },
 };
 
-const figures = (totals) => make("ul", { class: "figures", key: "figures" }, [
+// The console counts the wait queues every 10 s, but the requests of a cause immediately. Two causes may share requests.
+function waitingOf(totals, causes) {
+  if (!Number.isFinite(totals.waiting)) return null;
+  return Math.max(totals.waiting, ...causes.map((cause) => cause.messages_waiting).filter(Number.isFinite));
+}
+
+const figures = (totals, causes) => make("ul", { class: "figures", key: "figures" }, [
   ["good", "accepted", formatRate(totals.accepted_per_second)],
   ["refused", "refused", formatRate(totals.refused_per_second)],
-  ["waiting", "waiting", countOrDash(totals.waiting)],
+  ["waiting", "waiting", countOrDash(waitingOf(totals, causes))],
   ["journal", "journal", Number.isFinite(totals.journal_seconds_behind)
     ? `${duration(totals.journal_seconds_behind)} behind` : null],
   ["workers", "workers", workersFigure(totals)],

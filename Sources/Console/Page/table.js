@@ -42,8 +42,9 @@ function headCell(label, columns, column) {
   return make("th", {
     scope: "col", class: classOf(column), key: column.name,
     "aria-sort": isSorted ? current.isDescending ? "descending" : "ascending" : null,
-  }, column.sort ? make("button", { type: "button", class: "sorter", onclick: () => sort(label, columns, column) }, column.name)
-    : column.name);
+  }, column.sort ? make("button", {
+    type: "button", class: "sorter", onclick: () => sort(label, columns, column),
+  }, column.name) : column.name);
 }
 
 const cell = (column, index, row) => make(index === 0 ? "th" : "td", {
