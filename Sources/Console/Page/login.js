@@ -33,9 +33,12 @@ export function hide() {
 
 function drawProblem(problem) {
   const text = problem instanceof Error ? explain(problem) : problem;
-  draw(byID("login-problem"), text && (problem instanceof Error ? failure(text, remedyOf(problem.remedy))
+  draw(byID("login-problem"), text && (problem instanceof Error ? failure(text, remedyOf(remedyTextOf(problem)))
     : make("p", { class: "plain" }, text)));
 }
+
+// The form shows the command that makes a new code.
+const remedyTextOf = ({ code, remedy }) => (code === "login_failed" ? null : remedy);
 
 function explain(error) {
   if (error.isGone) return `The console is not available: ${error.message}.`;

@@ -36,7 +36,7 @@ export const page = {
   },
 };
 
-// The console counts the wait queues every 10 s, but the requests of a cause immediately. Two causes may share requests.
+// The console counts the wait queues every 10 s, but the requests of a cause immediately. Causes may share requests.
 function waitingOf(totals, causes) {
   if (!Number.isFinite(totals.waiting)) return null;
   return Math.max(totals.waiting, ...causes.map((cause) => cause.messages_waiting).filter(Number.isFinite));

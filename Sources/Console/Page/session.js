@@ -53,12 +53,12 @@ export async function resume() {
     return true;
   }
   const known = sessionStorage.getItem(storageKey) ?? await askOtherTabs();
-  if (known !== null && await isValid(() => adopt(known))) return true;
-  return isValid(() => logIn({}));
+  if (known !== null && await opens(() => adopt(known))) return true;
+  return opens(() => logIn({}));
 }
 
 // Runs a login. Returns false if the session has ended, or if no proxy has added the headers of a user.
-async function isValid(login) {
+async function opens(login) {
   try {
     await login();
     return true;
