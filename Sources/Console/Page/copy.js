@@ -27,6 +27,6 @@ export const commandLine = (text) => make("div", { class: "command" },
 // Returns a remedy: a command line if the text is a command, otherwise a sentence. Null without a remedy.
 export function remedyOf(text) {
   if (!text) return null;
-  return /^(sudo )?martlet /.test(text) ? commandLine(text)
+  return /^(sudo (-u \S+ )?)?martlet /.test(text) ? commandLine(text)
     : make("p", { class: "remedy" }, make("strong", {}, "Remedy: "), text);
 }
