@@ -319,7 +319,8 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "Registrations", "AMQP", "APNS",
+                "TestKit", "Worker", "Actions", "Configuration", "ControlProtocol", "Delivery", "Registrations",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
                 "APNSProtocol", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit",
                 "CLinux",
             ]),

@@ -3,15 +3,18 @@ import BrokerTopology
 import ControlProtocol
 import EventLoop
 
-/// A reader of the records of pauses. Loop-bound.
+/// A reader of the newest records of pauses, also if other messages follow them in the stream. Loop-bound.
 final class PauseRecords {
     /// Maximum number of records that the reader keeps.
     private static let recordsMax = 16
     private static let prefetch = 16
 
     private let reader: StreamReader
+    private let loop: EventLoop
     private let exchange: String
     private let arrivals: ArrivalWait
+    private var search = RecordSearch()
+    private var searchTimer: TimerToken?
     /// The last records, oldest first.
     private var records: [PauseRecord] = []
     /// Whether any message has arrived, also one that is no record of an operator.
@@ -22,22 +25,22 @@ final class PauseRecords {
     private var failure: AMQPError?
 
     /// Begins to read.
-    init(_ session: FleetSession, from position: StreamPosition) {
-        arrivals = ArrivalWait(on: session.loop)
+    init(_ session: FleetSession) {
+        loop = session.loop
+        arrivals = ArrivalWait(on: loop)
         exchange = session.names.controlExchange
         var configuration = StreamReaderConfiguration(stream: session.names.pausesStream, prefetch: Self.prefetch)
         configuration.messageBytesMax = FleetLimits.recordBytesMax
         reader = StreamReader(on: session.connection, configuration: configuration)
-        reader.start(Messages(self, position))
+        reader.start(Messages(self))
     }
 
     private final class Messages: StreamReaderHandler {
         private weak var records: PauseRecords?
-        private let start: StreamPosition
 
-        init(_ records: PauseRecords, _ start: StreamPosition) { (self.records, self.start) = (records, start) }
+        init(_ records: PauseRecords) { self.records = records }
 
-        override func position() -> StreamPosition { start }
+        override func position() -> StreamPosition { records?.search.begin() ?? .last }
 
         override func attached() { records?.isAttached = true }
 
@@ -53,35 +56,50 @@ final class PauseRecords {
     private func received(_ message: consuming StreamMessage) {
         hasMessages = true
         arrivals.notify()
-        // A producer that may publish to the default exchange can put messages into the stream. The broker verifies the
-        // property `user-id`.
-        guard message.exchange == exchange, message.properties.userID != nil,
-            let record = try? PauseRecord(json: message.body)
-        else { return }
-        if records.count == Self.recordsMax { records.removeFirst() }
-        records.append(record)
+        let record = record(of: message)
+        search.messageRead(at: message.offset, isRecord: record != nil)
+        if let record {
+            if records.count == Self.recordsMax { records.removeFirst() }
+            records.append(record)
+        }
+        guard let wait = search.waitMilliseconds, searchTimer == nil else { return }
+        searchTimer = loop.schedule(after: .milliseconds(wait)) { [self] in
+            searchTimer = nil
+            if search.continueBefore() { reader.restart() }
+            arrivals.notify()
+        }
+    }
+
+    /// Returns the record of an operator; nil for another message. A producer that may publish to the default exchange
+    /// can put messages into the stream. The broker verifies the property `user-id`.
+    private func record(of message: borrowing StreamMessage) -> PauseRecord? {
+        guard message.exchange == exchange, message.properties.userID != nil else { return nil }
+        return try? PauseRecord(json: message.body)
     }
 
     private func failed(_ error: AMQPError) {
+        // The search has restarted the reader.
+        guard error.code != .closed else { return }
         failure = failure ?? error
         arrivals.notify()
     }
 
-    /// Returns the newest record that has arrived, after a wait for the first one; nil if none has arrived in time.
+    /// Returns the newest record that has arrived, after a wait for the first one; nil if the stream contains none.
     ///
-    /// - Throws: the refusal or the loss of the connection.
-    func newest(milliseconds: Int) async throws(AMQPError) -> PauseRecord? {
-        try await wait(milliseconds) { !records.isEmpty }
-        return records.last
-    }
-
-    /// Returns whether the stream contains no message. Waits for a message.
-    ///
-    /// - Throws: the refusal or the loss of the connection, or `timedOut` if the broker has not answered.
-    func isEmpty(milliseconds: Int) async throws(AMQPError) -> Bool {
+    /// - Parameters:
+    ///   - milliseconds: the wait for the first message of the stream.
+    ///   - searchMilliseconds: the wait for a record behind which other messages follow.
+    /// - Throws: the refusal or the loss of the connection, or `timedOut` if the broker has not answered, or if it has
+    ///   not delivered the whole stream in time.
+    func newest(milliseconds: Int, searchMilliseconds: Int) async throws(AMQPError) -> PauseRecord? {
         try await wait(milliseconds) { hasMessages }
         guard isAttached else { throw AMQPError(.timedOut, "the broker did not answer in time") }
-        return !hasMessages
+        guard hasMessages else { return nil }
+        try await wait(searchMilliseconds) { search.isComplete || search.isExhausted }
+        guard search.isComplete || search.isExhausted else {
+            throw AMQPError(.timedOut, "the stream of pauses contains too many messages that are no records")
+        }
+        return records.last
     }
 
     /// Waits for a record of this program. Returns the record before it in the stream; nil if the record is late, or
@@ -102,5 +120,8 @@ final class PauseRecords {
         if let failure { throw failure }
     }
 
-    func close() async { await reader.close() }
+    func close() async {
+        if let timer = searchTimer.take() { loop.cancel(timer) }
+        await reader.close()
+    }
 }

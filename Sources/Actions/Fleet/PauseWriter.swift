@@ -45,6 +45,8 @@ package final class PauseWriter {
     private static let lockRetryMilliseconds: Int64 = 20
     /// Maximum wait for a record. The broker delivers the newest record within milliseconds.
     private static let recordMillisecondsMax = 3000
+    /// Maximum time to read a stream whose last messages are no records.
+    private static let searchMillisecondsMax = 20_000
     private static let attemptsMax = 3
 
     private let session: FleetSession
@@ -58,11 +60,8 @@ package final class PauseWriter {
     package func write(
         _ change: PauseRecord.Change, after expected: PauseRevision? = nil
     ) async throws(Failure) -> PauseRecord {
-        try await withLock(from: .last) { (records) async throws(Failure) in
-            let newest = try await Self.asking { () async throws(AMQPError) in
-                try await records.newest(milliseconds: Self.recordMillisecondsMax)
-            }
-            guard let newest else { throw Failure.noRecord }
+        try await withLock { (records) async throws(Failure) in
+            guard let newest = try await Self.newest(records) else { throw Failure.noRecord }
             guard expected == nil || newest.revision == expected else { throw Failure.moved }
             return try await self.write(change, after: newest, records)
         }
@@ -71,13 +70,17 @@ package final class PauseWriter {
     /// Publishes the first record of a series if the stream is empty. Returns whether it published the record.
     package func writeFirst() async throws(Failure) -> Bool {
         await session.findReplica()
-        return try await withLock(from: .first) { (records) async throws(Failure) in
-            let isEmpty = try await Self.asking { () async throws(AMQPError) in
-                try await records.isEmpty(milliseconds: Self.recordMillisecondsMax)
-            }
-            guard isEmpty else { return false }
+        return try await withLock { (records) async throws(Failure) in
+            guard try await Self.newest(records) == nil else { return false }
             try await self.publish(PauseRecord(first: UUIDValue(randomOf: self.session.loop)))
             return true
+        }
+    }
+
+    private static func newest(_ records: PauseRecords) async throws(Failure) -> PauseRecord? {
+        try await asking { () async throws(AMQPError) in
+            try await records.newest(
+                milliseconds: recordMillisecondsMax, searchMilliseconds: searchMillisecondsMax)
         }
     }
 
@@ -122,11 +125,11 @@ package final class PauseWriter {
     }
 
     private func withLock<Value>(
-        from position: StreamPosition, _ work: (PauseRecords) async throws(Failure) -> Value
+        _ work: (PauseRecords) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let lock = session.names.lockPrefix + "pauses"
         try await acquire(lock)
-        let records = PauseRecords(session, from: position)
+        let records = PauseRecords(session)
         do throws(Failure) {
             let value = try await work(records)
             await release(lock, records)

@@ -62,8 +62,9 @@ package struct WorkerComponents: Sendable {
     /// - Parameters:
     ///   - role: such as `channels consume`. The broker's management shows the role.
     ///   - heartbeatSecondsMax: the longest heartbeat interval; nil for the interval of the configuration.
+    ///   - retrySecondsMax: the longest delay before an attempt to connect again; nil for the default.
     package func connection(
-        for role: String, on loop: EventLoop, heartbeatSecondsMax: Int? = nil
+        for role: String, on loop: EventLoop, heartbeatSecondsMax: Int? = nil, retrySecondsMax: Int? = nil
     ) -> BrokerConnection {
         var configuration = brokerConnector.connection(
             named: "martlet \(ProcessName.current) \(role) \(MartletVersion.current)")
@@ -72,6 +73,7 @@ package struct WorkerComponents: Sendable {
             // Without a limit, an interval of 0 means no heartbeats.
             configuration.heartbeatSeconds = seconds == 0 ? limit : min(seconds, limit)
         }
+        if let limit = retrySecondsMax { configuration.retryDelayMillisecondsMax = limit * 1000 }
         return BrokerConnection(
             loop: loop, connectors: brokerConnector.connectors(on: loop), configuration: configuration)
     }

@@ -21,6 +21,10 @@ final class FleetLink: @unchecked Sendable {
     /// Maximum time after which a connection notices that the broker does not answer. It is the time of two heartbeats.
     static let silentSecondsMax: Int64 = 2 * Int64(heartbeatSeconds)
 
+    /// The longest delay before the reading connection connects again. After an outage of 30 seconds, the worker must
+    /// read again before ``CommandWindow/absenceSecondsMax``, which includes ``silentSecondsMax``.
+    private static let retrySecondsMax = 8
+
     private let reading: BrokerConnection
     private let publishing: BrokerConnection
     private let pauses: StreamReader
@@ -33,7 +37,9 @@ final class FleetLink: @unchecked Sendable {
 
     init(_ components: WorkerComponents, on loop: EventLoop) {
         let names = components.topology.names
-        reading = components.connection(for: "fleet read", on: loop, heartbeatSecondsMax: Self.heartbeatSeconds)
+        reading = components.connection(
+            for: "fleet read", on: loop, heartbeatSecondsMax: Self.heartbeatSeconds,
+            retrySecondsMax: Self.retrySecondsMax)
         publishing = components.connection(for: "fleet publish", on: loop, heartbeatSecondsMax: Self.heartbeatSeconds)
         pauses = Self.reader(of: names.pausesStream, bytesMax: FleetLimits.recordBytesMax, on: reading)
         commands = Self.reader(of: names.commandsStream, bytesMax: FleetLimits.commandBytesMax, on: reading)

@@ -75,13 +75,11 @@ final class FleetPauses: StreamReaderHandler {
     override func received(_ message: consuming StreamMessage) {
         let record = record(of: message)
         search.messageRead(at: message.offset, isRecord: record != nil)
-        if let record {
-            handle(.recordRead(record))
-        } else if search.isFruitless, searchTimer == nil {
-            searchTimer = loop.schedule(after: .milliseconds(RecordSearch.quietMilliseconds)) { [self] in
-                searchTimer = nil
-                if search.continueBefore() { reader?.restart() }
-            }
+        if let record { handle(.recordRead(record)) }
+        guard let wait = search.waitMilliseconds, searchTimer == nil else { return }
+        searchTimer = loop.schedule(after: .milliseconds(wait)) { [self] in
+            searchTimer = nil
+            if search.continueBefore() { reader?.restart() }
         }
     }
 
