@@ -1,9 +1,13 @@
 import AMQP
+import Actions
 import BrokerTopology
+import ControlProtocol
 import Crypto
+import Delivery
 import TestKit
 import Testing
 
+@testable import Configuration
 @testable import MartletCLI
 
 /// Fleet control at a real broker: declaration, comparison and users.
@@ -21,7 +25,7 @@ import Testing
 
     /// Writes a configuration and returns its path.
     private func configure(
-        _ prefix: String, user: String = "guest:guest", hasFleetControl: Bool = true
+        _ prefix: String, user: String = "guest:guest", hasFleetControl: Bool = true, section: String = ""
     ) throws -> String {
         let management = try #require(broker.managementURL)
         return try folder.write(
@@ -31,6 +35,7 @@ import Testing
             apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
             apps: {com.example.app: {}}
             \(hasFleetControl ? "fleet: {}" : "")
+            \(section)
             """)
     }
 
@@ -99,6 +104,124 @@ import Testing
         try await shell([String(command)])
         let applied = try await martlet("topology", "apply", "--config", config)
         #expect(applied.exit.status == .exited(0) && applied.output.contains("created  queue stale.pauses"))
+    }
+
+    // MARK: Pauses
+
+    private func fleet(
+        _ config: String, _ arguments: String...
+    ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await ChildProcess.run([Products.executable("martlet")] + arguments + ["--config", config])
+    }
+
+    /// Publishes messages that are no records of pauses, half of them behind the exchange of operators.
+    private func publishOthers(_ count: Int, prefix: String) async throws {
+        let messages = (0..<count).map { number in
+            number.isMultiple(of: 2)
+                ? OutgoingMessage(exchange: "", routingKey: "\(prefix).pauses", body: [1], messageID: "\(number)")
+                : OutgoingMessage(
+                    exchange: "\(prefix).control", routingKey: "pauses", body: Array("{}".utf8),
+                    messageID: "\(number)")
+        }
+        let outcomes = try await BrokerClients.publish(messages, to: broker.url)
+        #expect(outcomes.allSatisfy { $0 == .confirmed })
+    }
+
+    /// Runs an operator's work in a session.
+    private func withSession<Value: Sendable>(
+        _ prefix: String, _ work: @escaping @Sendable (FleetSession) async throws -> Value
+    ) async throws -> Value {
+        var settings = WorkerConfiguration.Broker(url: try AMQPURL(broker.url))
+        settings.names = TopologyNames(prefix: prefix)
+        let connector = try BrokerConnector(settings)
+        return try await onEpollLoop { loop in
+            let session = FleetSession(connector, on: loop, command: "tests")
+            session.start()
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await work(session))
+            } catch {
+                result = .failure(error)
+            }
+            await session.close()
+            return try result.get()
+        }
+    }
+
+    /// Changes the pauses. Returns the new revision, and the scopes that are then paused.
+    private func change(
+        _ prefix: String, _ scope: PauseScope, _ effect: PauseAction.Effect
+    ) async throws -> (revision: Int, scopes: [PauseScope]) {
+        let record = try await withSession(prefix) { session in
+            try await PauseAction(scope, effect).write(in: session, by: "alice")
+        }
+        return (record.revision.number, record.pauses.map(\.scope))
+    }
+
+    // The stream's last chunk then contains no record.
+    @Test func aChangeFollowsTheNewestRecordBehindOtherMessages() async throws {
+        let config = try configure("others")
+        _ = try await martlet("topology", "apply", "--config", config)
+        let (app, key) = (PauseScope.topic("com.example.app"), PauseScope.key("ABC123DEFG"))
+        let pause = PauseAction.Effect.pause(why: "test", seconds: nil)
+        #expect(try await change("others", app, pause) == (1, [app]))
+        try await publishOthers(200, prefix: "others")
+        #expect(try await change("others", key, pause) == (2, [app, key]))
+        try await publishOthers(1, prefix: "others")
+        let error = await #expect(throws: PauseWriter.Failure.self) {
+            _ = try await change("others", .everything, .resume)
+        }
+        if case .violation(let violation)? = error {
+            #expect(violation.code == .notPaused)
+        } else {
+            Issue.record("\(String(describing: error))")
+        }
+        // The stream has a record, so no new series begins.
+        let isFirst = try await withSession("others") { try await PauseWriter($0).writeFirst() }
+        #expect(!isFirst)
+        #expect(try await change("others", app, .resume) == (3, [key]))
+    }
+
+    @Test func aStreamWithOtherMessagesOnlyReceivesItsFirstRecord() async throws {
+        let config = try configure("none")
+        try await BrokerClients.withAdmin(broker.url) {
+            try await $0.declareQueue(
+                "none.pauses", arguments: ["x-queue-type": "stream", "x-max-length-bytes": 20_000_000])
+        }
+        let message = OutgoingMessage(exchange: "", routingKey: "none.pauses", body: [1], messageID: "one")
+        #expect(try await BrokerClients.publish([message], to: broker.url) == [.confirmed])
+        let applied = try await martlet("topology", "apply", "--config", config)
+        #expect(applied.exit.status == .exited(0), "\(applied.errors)")
+        let key = PauseScope.key("ABC123DEFG")
+        #expect(try await change("none", key, .pause(why: "test", seconds: nil)) == (1, [key]))
+    }
+
+    // MARK: Audit
+
+    @Test func commandsWriteTheAudit() async throws {
+        let config = try configure("audited")
+        _ = try await martlet("topology", "apply", "--config", config)
+        // Each command waits for reports of workers.
+        async let paused = fleet(config, "pause", "--fleet", "--topic", "com.example.app", "--reason", "it's wrong")
+        async let resumed = fleet(config, "resume", "--fleet", "--topic", "com.example.other")
+        async let probed = fleet(config, "probe", "--all", "--why", "repaired")
+        #expect(try await paused.output == ["revision 1: in force at 0 of 0 workers that report"])
+        #expect(try await resumed.output == ["unchanged: the fleet has no pause of topic com.example.other"])
+        #expect(try await probed.errors.last == "martlet: no worker has replied")
+        let audit = try await fleet(config, "audit")
+        let lines = audit.output.map { $0.split(separator: " ").dropFirst(2).joined(separator: " ") }
+        let pause = #"why: it's wrong; command: martlet pause --fleet --topic com.example.app --reason 'it'\''s wrong'"#
+        let resume = "command: martlet resume --fleet --topic com.example.other"
+        let probe = "why: repaired; command: martlet probe --all --why repaired"
+        #expect(
+            lines.sorted() == [
+                "pause after: \(pause); revision 1: in force at 0 of 0 workers that report",
+                "pause before: \(pause)",
+                "probe after: \(probe); no worker has replied",
+                "probe before: \(probe)",
+                "resume after: \(resume); unchanged: the fleet has no pause of topic com.example.other",
+                "resume before: \(resume)",
+            ], "\(audit.errors)")
     }
 
     // MARK: Users
@@ -171,6 +294,91 @@ import Testing
         try await expectPublishes(by: "martlet-worker", to: "fleet.fleet", ["status.w": true])
 
         try await expectDoctorFindsMissingRights()
+    }
+
+    /// A right at the broker that a worker's user must not have.
+    private struct Refusal {
+        let name: String
+        let attempt: (BrokerAdmin) async throws(AMQPError) -> Void
+
+        init(_ name: String, _ attempt: @escaping (BrokerAdmin) async throws(AMQPError) -> Void) {
+            (self.name, self.attempt) = (name, attempt)
+        }
+    }
+
+    /// Every right of section A of the design, except writing the exchange `fleet` and reading the streams `pauses` and
+    /// `commands`.
+    private static func refusals(_ prefix: String) -> [Refusal] {
+        let names = ["pauses", "commands", "journal", "watch.x", "lock.x", "dead", "wait.5s.1"]
+        let queues = names.map { "\(prefix).\($0)" }
+        let exchanges = ["control", "fleet"].map { "\(prefix).\($0)" }
+        let arguments: FieldTable = ["x-queue-type": "stream"]
+        var all: [Refusal] = []
+        // Configure.
+        for queue in queues + ["\(prefix).watch.new", "\(prefix).lock.pauses", "other"] {
+            all.append(Refusal("declare \(queue)") { _ = try await $0.declareQueue(queue, arguments: arguments) })
+            all.append(Refusal("delete \(queue)") { _ = try await $0.deleteQueue(queue) })
+            all.append(Refusal("declare exclusive \(queue)") { try await $0.declareExclusiveQueue(queue) })
+        }
+        for exchange in exchanges + ["\(prefix).new"] {
+            all.append(Refusal("declare \(exchange)") { try await $0.declareExchange(exchange, .topic) })
+            all.append(Refusal("delete \(exchange)") { try await $0.deleteUnusedExchange(exchange) })
+        }
+        // Write the queue and read the exchange.
+        for queue in queues {
+            for exchange in exchanges + ["amq.topic"] {
+                all.append(
+                    Refusal("bind \(queue) to \(exchange)") {
+                        try await $0.bindQueue(queue, toExchange: exchange, routingKey: "#")
+                    })
+                all.append(
+                    Refusal("unbind \(queue) from \(exchange)") {
+                        try await $0.unbindQueue(queue, fromExchange: exchange, routingKey: "pauses")
+                    })
+            }
+        }
+        // Read.
+        for queue in queues where !["pauses", "commands"].contains(queue.dropFirst(prefix.count + 1)) {
+            all.append(Refusal("get from \(queue)") { _ = try await $0.get(from: queue) })
+            all.append(Refusal("purge \(queue)") { _ = try await $0.purge(queue) })
+        }
+        return all
+    }
+
+    // Goal 3 of section G of the design.
+    @Test func aWorkersUserHasNoOtherRight() async throws {
+        let config = try configure("least", section: "journal: {}")
+        let applied = try await martlet("topology", "apply", "--config", config)
+        #expect(applied.exit.status == .exited(0), "\(applied.errors)")
+        try await broker.rabbitmqctl("add_user", "least", "word")
+        let permissions = WorkerPermissions(Topology(names: TopologyNames(prefix: "least"), hasFleetControl: true))
+        try await broker.rabbitmqctl("set_permissions", "least", "^$", permissions.write, permissions.read)
+        try await BrokerClients.withAdmin(broker.url) { admin in
+            for queue in ["watch.x", "lock.x"] { _ = try await admin.declareQueue("least.\(queue)") }
+        }
+        try await BrokerClients.withAdmin(url("least:word")) { admin in
+            let refusals = Self.refusals("least")
+            #expect(refusals.count > 80)
+            for refusal in refusals {
+                let isAllowed = await Self.isAllowed { () async throws(AMQPError) in try await refusal.attempt(admin) }
+                #expect(!isAllowed, "\(refusal.name)")
+            }
+            for exchange in ["least.control", ""] {
+                let mayPublish = try await admin.mayPublish(toExchange: exchange)
+                #expect(!mayPublish, "\(exchange)")
+            }
+            for queue in ["journal", "watch.x", "lock.x", "dead", "results", "unrouted", "wait.5s.1"] {
+                let mayConsume = try await admin.mayConsume(fromQueue: "least.\(queue)")
+                #expect(!mayConsume, "\(queue)")
+            }
+        }
+        // The right to read a stream does not include the right to remove its records.
+        for queue in ["pauses", "commands"] {
+            await #expect(throws: AMQPError.self) {
+                try await BrokerClients.withAdmin(url("least:word")) { _ = try await $0.purge("least.\(queue)") }
+            }
+        }
+        #expect(try await change("least", .everything, .pause(why: "test", seconds: nil)) == (1, [.everything]))
     }
 
     private static func isAllowed(_ act: () async throws(AMQPError) -> Void) async -> Bool {

@@ -39,7 +39,7 @@ final class AuditLog: @unchecked Sendable {
 
     /// Publishes a record, and waits for the broker's confirm.
     func write(_ record: AuditRecord, in session: FleetSession) async throws(AMQPError) {
-        try await session.publish(record.json, type: AuditRecord.type, key: record.routingKey)
+        try await session.write(record)
     }
 
     /// Publishes a record without a wait. The record is lost if the broker is away, or if too many records wait for

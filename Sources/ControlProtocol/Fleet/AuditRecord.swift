@@ -2,7 +2,7 @@ package import Crypto
 package import JSON
 import Text
 
-/// A record of an operator's action, login or refusal in a console.
+/// A record of an operator's action in a console or command, or of a login or refusal in a console.
 package struct AuditRecord: Sendable, Hashable {
     package enum Phase: String, Sendable, CaseIterable {
         /// The action begins.
@@ -13,7 +13,7 @@ package struct AuditRecord: Sendable, Hashable {
 
     /// The identity of the action, which the records of both phases share.
     package var id: UUIDValue
-    /// UNIX milliseconds of the console's clock.
+    /// UNIX milliseconds of the clock of the console or command.
     package var at: Int64
     /// The operator.
     package var by: String
@@ -26,7 +26,7 @@ package struct AuditRecord: Sendable, Hashable {
     package var result: String?
     /// The number of objects that the action concerns, such as workers or breakers.
     package var count: Int?
-    /// The name of the console.
+    /// The name of the process of the console or command.
     package var console: String
 
     /// Creates a record. Texts are made printable and cut to their limits.

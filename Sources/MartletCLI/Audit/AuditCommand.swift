@@ -7,14 +7,15 @@ import EventLoop
 import Glibc
 import Text
 
-/// The command that prints the records of operators' actions in consoles.
+/// The command that prints the records of operators' actions.
 struct AuditCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["audit"],
-        summary: "Print the actions, logins and refusals of all consoles.",
+        summary: "Print the actions of all consoles and commands, and the logins and refusals.",
         discussion: """
-            Read the stream <prefix>.commands, which keeps its records for 90 days. Times are by the clock of the console.
-            Anyone who may publish to <prefix>.control with a key that begins with audit. can add records, but no user
+            Read the stream <prefix>.commands, which keeps its records for 90 days. The actions are those of martlet console,
+            martlet pause --fleet, martlet resume --fleet and martlet probe. Times are by the clock of the console or
+            command. Anyone who may publish to <prefix>.control with a key that begins with audit. can add records, but no user
             can change or remove one.
             """,
         options: .broker + [

@@ -12,7 +12,7 @@ struct DoctorCheck: Sendable {
     /// All checks, in the order in which they start.
     static let all: [DoctorCheck] = [
         .libraries, .configuration, .files, .keys, .schemas, .broker, .permissions, .topology, .deliveryLimits, .queues,
-        .registrations, .apns, .clock,
+        .fleetControl, .registrations, .apns, .clock,
     ]
 
     static let nameWidth = 15

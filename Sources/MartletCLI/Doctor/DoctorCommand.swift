@@ -9,8 +9,8 @@ struct DoctorCommand: Command {
         summary: "Check everything that a worker needs, and print remedies for failures.",
         discussion: """
             Check libraries, the configuration and its files, keys, schemas, the broker (name, connection, login,
-            permissions, topology, delivery limits, queues), the store of device registrations, APNs and the clock. The
-            checks are independent, change nothing and consume no message. For each app, push to a nonexistent device:
+            permissions, topology, delivery limits, queues, replicas of the streams of fleet control), the store of device
+            registrations, APNs and the clock. The checks are independent, change nothing and consume no message. For each app, push to a nonexistent device:
             if APNs refuses only the device, APNs accepts the credential. Each line is ok, warning, failure, or unseen
             (not checked). Exit code 0: no failure, 1: a failure.
             """,

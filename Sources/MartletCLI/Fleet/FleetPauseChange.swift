@@ -35,19 +35,46 @@ struct FleetPauseChange: Equatable, Sendable {
     private func change(_ session: FleetSession) async throws(AMQPError) -> ExitCode {
         // The workers that report now must apply the change.
         _ = try await session.collectReports(by: PauseNote.operatorName)
+        let audit = AuditedAction(.pause(action), in: session, by: PauseNote.operatorName, why: why)
+        do throws(AMQPError) {
+            try await audit.begin()
+        } catch {
+            return failed(.broker(error))
+        }
         let record: PauseRecord
         do throws(PauseWriter.Failure) {
             record = try await action.write(in: session, by: PauseNote.operatorName)
         } catch {
+            await audit.end(Self.unchanged(error) ?? error.sentence)
             return failed(error)
         }
-        return try await report(record, session)
+        let coverage = await session.waitForCoverage(of: record.revision)
+        let result = Self.result(record, coverage)
+        await audit.end(result, count: coverage.inForce.count)
+        return try await report(result, coverage, session)
+    }
+
+    private var why: String? {
+        if case .pause(let why, _) = action.effect { why } else { nil }
+    }
+
+    /// Returns the sentence about a change without an effect; nil for another failure.
+    private static func unchanged(_ failure: PauseWriter.Failure) -> String? {
+        guard case .violation(let violation) = failure, [.alreadyPaused, .notPaused].contains(violation.code) else {
+            return nil
+        }
+        return "unchanged: \(violation.sentence)"
+    }
+
+    private static func result(_ record: PauseRecord, _ coverage: FleetView.Coverage) -> String {
+        let (inForce, answered) = (coverage.inForce.count, coverage.inForce.count + coverage.missing.count)
+        return "revision \(record.revision.number): in force at \(inForce) of \(answered) workers that report"
     }
 
     private func failed(_ failure: PauseWriter.Failure) -> ExitCode {
         let verb = isPaused ? "pause" : "resume"
-        if case .violation(let violation) = failure, [.alreadyPaused, .notPaused].contains(violation.code) {
-            return Terminal.output.line("unchanged: \(violation.sentence)".printable) ? .success : .failed
+        if let unchanged = Self.unchanged(failure) {
+            return Terminal.output.line(unchanged.printable) ? .success : .failed
         }
         let sentence = CommandAdvice(broker).completed(failure.sentence)
         Terminal.error.line("martlet: cannot \(verb) \(scope): \(sentence)".printable)
@@ -56,12 +83,12 @@ struct FleetPauseChange: Equatable, Sendable {
     }
 
     /// Reports the workers in which the change is in force.
-    private func report(_ record: PauseRecord, _ session: FleetSession) async throws(AMQPError) -> ExitCode {
-        let coverage = await session.waitForCoverage(of: record.revision)
+    private func report(
+        _ result: String, _ coverage: FleetView.Coverage, _ session: FleetSession
+    ) async throws(AMQPError) -> ExitCode {
         let unreported = try await session.collectReports(by: PauseNote.operatorName)
-        let (inForce, answered) = (coverage.inForce.count, coverage.inForce.count + coverage.missing.count)
-        let isWritten = Terminal.output.line(
-            "revision \(record.revision.number): in force at \(inForce) of \(answered) workers that report")
+        let answered = coverage.inForce.count + coverage.missing.count
+        let isWritten = Terminal.output.line(result)
         for worker in coverage.missing {
             Terminal.error.line("martlet: \(worker.report.worker) has not applied the revision yet".printable)
         }

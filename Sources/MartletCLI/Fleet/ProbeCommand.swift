@@ -73,8 +73,18 @@ struct ProbeCommand: ConfiguredCommand {
         return FleetSession.run(connector, command: "martlet probe") { session async throws(AMQPError) in
             _ = try await session.collectReports(by: PauseNote.operatorName)
             let id = UUIDValue(randomOf: session.loop)
-            return report(
-                try await probe.run(session, by: PauseNote.operatorName, id: id, waitQueues: waitQueues))
+            let audit = AuditedAction(.probe(probe), in: session, by: PauseNote.operatorName, why: probe.why)
+            try await audit.begin()
+            let outcome: FleetProbe.Outcome
+            do throws(AMQPError) {
+                outcome = try await probe.run(session, by: PauseNote.operatorName, id: id, waitQueues: waitQueues)
+            } catch {
+                await audit.end(error.message)
+                throw error
+            }
+            await audit.end(
+                outcome.hasReplies ? outcome.summary : "no worker has replied", count: outcome.probedCount)
+            return report(outcome)
         }
     }
 

@@ -131,6 +131,22 @@ extension ChangingWorkerTests {
             _ = try await fixture.end()
         }
 
+        @Test func `A worker that is cut off is counted as not reporting`() async throws {
+            let fixture = try await Self.fixture("fleet-cut-off")
+            let workers = [try await fixture.worker(), try await fixture.worker()]
+            workers[1].send(signal: SIGSTOP)
+            let cutOff = try await Self.martlet(fixture, "status", "--fleet")
+            #expect(cutOff.status == .exited(1))
+            #expect(cutOff.output.contains("\n1 worker reported"))
+            #expect(cutOff.errors.contains("1 consumer at the broker belongs to workers that do not report"))
+            workers[1].send(signal: SIGCONT)
+            let both = try await Self.martlet(fixture, "status", "--fleet")
+            #expect(both.status == .exited(0), "\(both.errors)")
+            #expect(both.output.contains("\n2 workers reported"))
+            for worker in workers { _ = try await worker.stop() }
+            _ = try await fixture.end()
+        }
+
         // Held requests return after an hour, so without the command no request probes the breakers.
         @Test func `A probe closes the breakers of a repaired key in every lane of every worker`() async throws {
             let key = try FixtureKey("OTHERKEY01", apps: [Self.other])
@@ -189,6 +205,8 @@ extension ChangingWorkerTests {
             let pause = try await Self.martlet(fixture, "pause", "--fleet", "--yes", "--reason", "test")
             #expect(pause.status == .exited(1))
             #expect(pause.errors.contains("martlet: cannot pause everything: "))
+            // An action that the audit cannot record does not begin.
+            #expect(pause.errors.contains("audit.pause"))
             try await fixture.applyTopology()
             try await worker.waitForLog("pauses of the fleet read again")
             let repeated = try await Self.martlet(fixture, "pause", "--fleet", "--yes", "--reason", "test")

@@ -15,6 +15,16 @@ extension ChangingWorkerTests {
             for stream in ["pauses", "commands"].map({ fixture.queue($0) }) {
                 try await Self.deleteReplica(of: stream, in: cluster)
             }
+            let doctor = try await ChildProcess.run(
+                [Products.executable("martlet"), "doctor", "--config", fixture.configuration])
+            let found = doctor.output.filter { $0.contains(" fleet control ") }
+            let hosts = cluster.nodes.map { "127.0.0.1:\($0.port)" }
+            try #require(found.count == 3, "\(doctor.output)")
+            #expect(found[0].hasSuffix("\(hosts[0]): workers can read pauses and commands (1 of 2 hosts)"))
+            for (line, stream) in zip(found[1...], ["pauses", "commands"]) {
+                #expect(line.hasPrefix("warning "))
+                #expect(line.hasSuffix("\(hosts[1]) has no replica of stream \(fixture.queue(stream))"))
+            }
             // Each connection begins with a random node.
             var workers: [ChildProcess] = []
             for _ in 0..<4 { workers.append(try await fixture.worker()) }
