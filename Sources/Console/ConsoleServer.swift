@@ -155,7 +155,7 @@ package final class ConsoleServer: @unchecked Sendable {
     /// The route of the control socket with which `martlet history erase` requests the history's files.
     private var releaseRoute: AdminRoute {
         AdminRoute(
-            .post, "/history/release", query: ["folder"], "the history's files, closed for some seconds",
+            .post, "/release", query: ["folder"], "the history's files, closed for some seconds",
             later: { [unowned self] exchange throws(AdminError) in
                 guard let history, exchange.request.query("folder") == configuration.history?.folder else {
                     throw AdminError(409, "this console has no history in this folder", code: "folder")

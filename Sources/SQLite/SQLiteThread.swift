@@ -37,9 +37,9 @@ public final class SQLiteThread<Statements>: Sendable {
             do throws(SQLiteError) {
                 let file = try SQLiteFile.open(path, access, schema: schema)
                 do throws(SQLiteError) {
-                    let statements = try prepare(file)
+                    var statements: Statements? = try prepare(file)
                     loop.post { opened(nil) }
-                    runJobs(on: file, statements)
+                    runJobs(on: file, &statements)
                 } catch {
                     file.close()
                     throw error
@@ -77,15 +77,17 @@ public final class SQLiteThread<Statements>: Sendable {
     /// its transaction does, and the thread then continues. Callable from any thread.
     public var hasEnded: Bool { queue.hasEnded }
 
-    private func runJobs(on file: SQLiteFile, _ statements: Statements) {
+    /// Runs jobs until the thread is closed. Releases the statements, which may hold other files, before the end.
+    private func runJobs(on file: SQLiteFile, _ statements: inout Statements?) {
         queue.opened(file)
         var batch: [SQLiteJob<Statements>] = []
-        while queue.take(&batch) {
-            file.run(batch, statements) { queue.mustStop }
+        while let current = statements, queue.take(&batch) {
+            file.run(batch, current) { queue.mustStop }
             Self.handBack(batch)
             // Release the jobs, whose results may be large, before a wait that may be long.
             batch.removeAll(keepingCapacity: true)
         }
+        statements = nil
         file.close()
         end(SQLiteJobQueue<Statements>.closed)
     }

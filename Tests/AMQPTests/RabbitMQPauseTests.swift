@@ -78,7 +78,7 @@ import Testing
             #expect(pauses >= 3)
             // A broker that is busy for longer than the quiescence period may have some deliveries in transit.
             // Without quiescence, each pause would cause hundreds of failed deliveries.
-            #expect(bench.deliveries.count { $0.deliveryCount > 0 } <= count / 100)
+            #expect(bench.deliveries.count { $0.deliveryCount > 0 } <= count / 40)
             #expect(bench.deliveries.count == count)
             await consumer.close()
             await publisher.close()

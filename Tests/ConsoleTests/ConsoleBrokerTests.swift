@@ -66,9 +66,11 @@ import Testing
     }
 
     private static func end(_ console: ConsoleHarness, _ session: String, _ id: String) async throws -> JSONValue {
-        let path = "/api/actions/\(id)"
-        try await console.waitForChange(session, "end of the action", at: path) { $0["state"]?.string != "running" }
-        return try await console.request("GET", path, session: session).json
+        while true {
+            let answer = try await console.request("GET", "/api/actions/\(id)", session: session)
+            if try answer.json["state"]?.string != "running" { return try answer.json }
+            await console.loop.sleep(for: .milliseconds(100))
+        }
     }
 
     @Test func `A pause is in force at the worker and in the audit, and a repeat is the same action`() async throws {
@@ -297,8 +299,7 @@ extension ConsoleHarness {
             sequence = try changes.json["sequence"]?.int ?? sequence
             let answer = try await request("GET", path, session: session)
             if answer.status == 200, isMet(try answer.json) { return }
-            // The pace of requests is limited.
-            if [answer.status, changes.status].contains(429) { await loop.sleep(for: .milliseconds(150)) }
+            await loop.sleep(for: .milliseconds(150))
         }
         throw ProcessError("no \(what) in time")
     }

@@ -186,7 +186,11 @@ import Testing
         let config = try configure("none")
         try await BrokerClients.withAdmin(broker.url) {
             try await $0.declareQueue(
-                "none.pauses", arguments: ["x-queue-type": "stream", "x-max-length-bytes": 20_000_000])
+                "none.pauses",
+                arguments: [
+                    "x-queue-type": "stream", "x-max-length-bytes": 20_000_000,
+                    "x-stream-max-segment-size-bytes": 1_000_000,
+                ])
         }
         let message = OutgoingMessage(exchange: "", routingKey: "none.pauses", body: [1], messageID: "one")
         #expect(try await BrokerClients.publish([message], to: broker.url) == [.confirmed])

@@ -41,7 +41,7 @@ struct HistoryRelease {
         for path in socketPaths {
             do throws(HTTPError) {
                 let answer = try WorkerAddress.socket(path).request(
-                    client, .post, "history/release", [("folder", folder)],
+                    client, .post, "release", [("folder", folder)],
                     answerMillisecondsMax: Self.answerMillisecondsMax)
                 if answer.isSuccess { return }
                 reason = "\(path): \(answer.workerSentence)"
