@@ -74,7 +74,6 @@ import Testing
         try harness.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
         #expect(harness.checks(3) == [false, false, false])
         #expect(harness.errors().count == 1)
-        // Create the file that the unresolved reference names.
         try harness.write("sub/leaf.json", #"{"required":["leaf"]}"#)
         #expect(harness.checks(2) == [false, true])
         #expect(try harness.lacks() == "leaf")

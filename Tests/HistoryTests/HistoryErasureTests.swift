@@ -112,6 +112,8 @@ import Testing
         #expect(Self.hits(needles, in: try bytes()) == 0)
         let waiting = try fixture.read { reader throws(SQLiteError) in try reader.openWaits().map(\.count) }
         #expect(waiting == [2000 - victims.count])
+        try fixture.write(Journal.messages(batches, from: batches.count, boot: 2))
+        #expect(Self.hits(needles, in: try bytes()) == 0)
     }
 
     // MARK: Rows
@@ -139,12 +141,16 @@ import Testing
         #expect(try fixture.ids().first == Journal.uuid(9))
     }
 
-    /// A truncated sample may contain a token that the history cannot read.
-    @Test(arguments: [HistorySubject.token(Journal.token), .user("bob"), .id(Journal.uuid(9))])
-    func unnamedSamplesAreErasedWithDevicesAndUsers(subject: HistorySubject) throws {
-        guard case .dead(var truncated) = Journal.sample(1) else { return }
-        truncated.body.removeLast()
-        let messages = Journal.messages([[.dead(truncated), Journal.result(2, outcome: "rejected", error: "BadTopic")]])
+    /// A truncated sample may contain a token or user that the history cannot read. The headers of the request to a
+    /// device of a user, or a list in the body, may name the user.
+    @Test(
+        arguments: [HistorySubject.token(Journal.token), .user("bob"), .id(Journal.uuid(9))],
+        ["{", #"{"device_token":"\#(Journal.token)","payload":{}}"#, #"{"user":"ann","users":["bob"],"payload":{}}"#])
+    func samplesThatMayNameTheSubjectAreErased(subject: HistorySubject, body: String) throws {
+        guard case .dead(var sample) = Journal.sample(1) else { return }
+        sample.body = Array(body.utf8)
+        sample.headers = [.init("push-user", "bob")]
+        let messages = Journal.messages([[.dead(sample), Journal.result(2, outcome: "rejected", error: "BadTopic")]])
         try fixture.write(messages)
         func samples() throws -> Int {
             try fixture.read { reader throws(SQLiteError) in
@@ -158,6 +164,8 @@ import Testing
         #expect(try samples() == 1)
         _ = try fixture.erase(subject)
         let isKept = subject == .id(Journal.uuid(9))
+        #expect(try samples() == (isKept ? 1 : 0))
+        try fixture.write(Journal.messages([[.dead(sample)]], from: 1, boot: 2))
         #expect(try samples() == (isKept ? 1 : 0))
     }
 

@@ -44,7 +44,7 @@ import Testing
 
     // If the rules compared each command with each row, twice as many commands and rows would take four times as long.
     @Test(arguments: Shape.allCases) func `The time grows as commands and rows do`(shape: Shape) throws {
-        let count = 300
+        let count = 600
         var ratios: [Double] = []
         for _ in 0..<3 {
             let once = try nanoseconds(shape, count: count)

@@ -7,6 +7,8 @@ package struct RecordSearch: Sendable {
     package static let quietMilliseconds: Int64 = 500
     /// The number of messages by which the first step goes back.
     package static let stepMin: Int64 = 64
+    /// The longest step.
+    private static let stepMax: Int64 = 1 << 60
     /// The factor between two steps.
     package static let growth: Int64 = 8
 
@@ -43,7 +45,7 @@ package struct RecordSearch: Sendable {
     /// last chunk is unknown, so a newer record may follow there.
     package var isComplete: Bool {
         guard let newest, hasRecord else { return false }
-        return newest + 1 >= end ?? 0
+        return newest >= (end ?? 0) - 1
     }
 
     /// The wait before the search continues; nil if it has ended, or if a record may follow. The caller waits once,
@@ -51,7 +53,7 @@ package struct RecordSearch: Sendable {
     package var waitMilliseconds: Int64? {
         guard let newest, !hasRecord, !isExhausted else { return nil }
         guard let end else { return Self.quietMilliseconds }
-        return newest + 1 >= end ? 0 : nil
+        return newest >= end - 1 ? 0 : nil
     }
 
     /// Moves the position back. Returns whether to read from it; false if a record was read, or if the stream has no
@@ -64,7 +66,7 @@ package struct RecordSearch: Sendable {
         }
         position = first > step ? .offset(first - step) : .first
         end = min(first, end ?? first)
-        step *= Self.growth
+        step = min(step, Self.stepMax / Self.growth) * Self.growth
         continues = true
         return true
     }

@@ -32,7 +32,7 @@ public struct LoggedRequest: Sendable {
     public var stream: Int32 { entry.stream }
     /// The request's ID: `apns-id` if it is a UUID, otherwise `apns-request-id`; nil if neither is a UUID.
     public var apnsID: UUIDValue? { entry.id }
-    /// Whether an earlier request had the same ID.
+    /// Whether the simulator processed the request and remembers an earlier processed request with the same ID.
     public var isDuplicate: Bool { entry.isDuplicate }
     /// Number of bytes of the body as sent, including bytes that were not kept.
     public var payloadByteCount: Int { entry.payloadByteCount }

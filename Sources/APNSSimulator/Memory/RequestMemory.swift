@@ -42,7 +42,7 @@ public final class RequestMemory {
     /// Whether the log keeps the HPACK representations of headers.
     var keepsRepresentations: Bool { isLogging }
 
-    /// Remembers the ID of a request. Returns whether an earlier request had the same ID.
+    /// Remembers the ID of a processed request. Returns whether it remembered an earlier one with the same ID.
     func isDuplicate(_ id: UUIDValue) -> Bool { !ids.insert(id) }
 
     /// Adds a request to the log and to the record, and a repeated ID to the duplicates. Calls ``onRequest`` and the

@@ -80,9 +80,10 @@ final class HistoryFeed: @unchecked Sendable {
                 changes.note(.history)
             },
             failed: { [self] in
-                if case .failed(let error) = store.state {
-                    report("history_unavailable", "The history cannot be opened: \(error.message).", nil)
-                }
+                guard case .failed(let error) = store.state else { return }
+                // The command to which the console has released the files may still use them.
+                if error.code == .inUse, problem?.code == "history_released" { return }
+                report("history_unavailable", "The console cannot open the history: \(error.message).", nil)
             })
     }
 
@@ -234,7 +235,7 @@ final class HistoryFeed: @unchecked Sendable {
     }
 
     private func failed(_ error: SQLiteError) {
-        report("history_unavailable", "The history cannot be written: \(error.message).", nil)
+        report("history_unavailable", "The console cannot write the history: \(error.message).", nil)
         writeLater()
     }
 

@@ -93,7 +93,7 @@ struct HistoryRoutes {
     private static func refusal(_ error: SQLiteError) -> AdminError {
         switch error.code {
         case .queueFull: AdminError(503, "too many queries of the history wait; try again later", code: "busy")
-        default: AdminError(503, "the history cannot be read: \(error.message)", code: "history_unavailable")
+        default: AdminError(503, "cannot read the history: \(error.message)", code: "history_unavailable")
         }
     }
 

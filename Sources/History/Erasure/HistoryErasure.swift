@@ -31,7 +31,9 @@ package struct HistoryErasure {
         let file = try SQLiteFile.open(folder.indexPath, .readWrite, schema: .historyIndex)
         defer { file.close() }
         let writer = try HistoryWriter(file, folder, keys, HistoryLimits()) { nil }
-        let outcome = try file.transaction { () throws(SQLiteError) in try writer.erase(subject, at: now) }
+        // A later error must not lose the tombstone.
+        let key = try file.transaction { () throws(SQLiteError) in try writer.addTombstone(of: subject, at: now) }
+        let outcome = try writer.eraseRows(of: subject, key)
         try file.emptyWAL()
         return outcome
     }

@@ -14,6 +14,6 @@ struct HistoryTombstones: Sendable, Hashable {
     /// Returns whether a line of this time must be skipped.
     func covers(_ key: HistoryKey?, at time: Int64) -> Bool { key.flatMap { times[$0] }.map { time <= $0 } ?? false }
 
-    /// Returns whether a sample of this time that names neither a device nor a user must be skipped.
+    /// Returns whether a sample of this time without a token key or a user key must be skipped.
     func coversUnnamedSample(at time: Int64) -> Bool { newest.map { time <= $0 } ?? false }
 }

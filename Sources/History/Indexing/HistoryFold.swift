@@ -55,7 +55,7 @@ struct HistoryFold {
             count(result)
         case .wait(let wait):
             try add(.wait(wait, worker: head.worker), storesRows)
-            changes.waits[wait.id] = .some(wait)
+            if try !isErased(wait.id, nil, nil, at: wait.at) { changes.waits[wait.id] = .some(wait) }
         case .dead(let sample): if storesRows { try add(sample) }
         }
     }
@@ -79,7 +79,7 @@ struct HistoryFold {
         let (token, user) = subjects(of: sample)
         if let token { indexed.token = try hasher.key(token: token) }
         if let user { indexed.user = try hasher.key(user: user) }
-        let isNamed = indexed.token != nil || indexed.user != nil
+        let isNamed = indexed.token != nil && indexed.user != nil
         let isErased = try isErased(sample.id, indexed.token, indexed.user, at: sample.at)
         if isErased || !isNamed && tombstones.coversUnnamedSample(at: sample.at) {
             changes.erasedLines += 1
@@ -88,12 +88,12 @@ struct HistoryFold {
         }
     }
 
-    /// Returns the token and the user in the body of a sample; nil if the body is unreadable or lacks them.
+    /// Returns the token and the user in the body of a sample; nil if the body is unreadable or lacks them. The user is
+    /// also nil if the body lists several users.
     private func subjects(of sample: JournalSample) -> (token: String?, user: String?) {
         guard let root = try? parser.parse(sample.body) else { return (nil, nil) }
-        return (
-            root["device_token"]?.text(JournalLimits.tokenBytesMax), root["user"]?.text(JournalLimits.userBytesMax)
-        )
+        let user = root["users"] == nil ? root["user"] : nil
+        return (root["device_token"]?.text(JournalLimits.tokenBytesMax), user?.text(JournalLimits.userBytesMax))
     }
 
     private func isErased(

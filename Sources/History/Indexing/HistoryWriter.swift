@@ -176,13 +176,17 @@ package final class HistoryWriter {
             nextOffset: index.nextOffset, isDiskFull: retention.isDiskFull, deletedSegments: retention.deleted)
     }
 
-    /// Deletes all rows of a subject, and stores a tombstone, so that a replay skips lines up to `now`. Requires that no
-    /// other connection reads the files.
-    ///
-    /// - Throws: ``SQLiteError``. Some segments may have no such rows any more. Repeat the call after ``reload()``.
-    func erase(_ subject: HistorySubject, at now: Int64) throws(SQLiteError) -> HistoryErasure.Outcome {
+    /// Stores a tombstone of a subject, so that a replay skips lines up to `now`. Returns the key of the subject.
+    func addTombstone(of subject: HistorySubject, at now: Int64) throws(SQLiteError) -> HistoryKey {
         let key = try SQLiteError.withCrypto { () throws(CryptoError) in try hasher.key(subject) }
         try index.addTombstone(key, subject, at: now)
+        return key
+    }
+
+    /// Deletes all rows of a subject from the segments. Requires that no other connection reads the files.
+    ///
+    /// - Throws: ``SQLiteError``. Some segments may have no such rows any more. Repeat the call.
+    func eraseRows(of subject: HistorySubject, _ key: HistoryKey) throws(SQLiteError) -> HistoryErasure.Outcome {
         var outcome = HistoryErasure.Outcome()
         for summary in sealed {
             guard let writer = try openClosedSegment(summary.number) else {
@@ -190,7 +194,12 @@ package final class HistoryWriter {
                 continue
             }
             defer { writer.close() }
-            outcome.rows += try writer.erase(subject, key)
+            do throws(SQLiteError) {
+                outcome.rows += try writer.erase(subject, key)
+            } catch {
+                guard error.code == .corrupt else { throw error }
+                outcome.unreadableSegments.append(summary.number)
+            }
         }
         if let segment { outcome.rows += try segment.erase(subject, key) }
         return outcome

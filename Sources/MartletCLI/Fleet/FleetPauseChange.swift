@@ -39,7 +39,8 @@ struct FleetPauseChange: Equatable, Sendable {
         do throws(AMQPError) {
             try await audit.begin()
         } catch {
-            return failed(.broker(error))
+            // The record of pauses names the operator, too. An incident may need the pause now.
+            Terminal.error.line("martlet: the audit lacks this command: \(error.message)".printable)
         }
         let record: PauseRecord
         do throws(PauseWriter.Failure) {
@@ -50,8 +51,9 @@ struct FleetPauseChange: Equatable, Sendable {
         }
         let coverage = await session.waitForCoverage(of: record.revision)
         let result = Self.result(record, coverage)
+        let code = try await report(result, coverage, session)
         await audit.end(result, count: coverage.inForce.count)
-        return try await report(result, coverage, session)
+        return code
     }
 
     private var why: String? {

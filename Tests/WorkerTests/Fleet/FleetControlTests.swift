@@ -35,7 +35,8 @@ import Testing
             #expect(worker.permissions.map { harness.seconds($0) } == [30])
             #expect(harness.count(ofLogged: "pauses of the fleet not read") == 1)
             let reason =
-                "the pauses of the fleet are unknown: the stream contains no record; run: martlet topology apply"
+                "the pauses of the fleet are unknown: the stream contains no record; run: "
+                + "martlet topology apply --config martlet.yaml"
             #expect(worker.pauses.status == WorkerStatus.Fleet(pausesRevision: nil, reason: reason))
             #expect(harness.run { (try? harness.reports.last?.status.fleet?.reason) == reason })
             // A late record is applied, but permits nothing again.

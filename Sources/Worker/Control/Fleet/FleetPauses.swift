@@ -1,4 +1,5 @@
 import AMQP
+import Configuration
 import ControlProtocol
 import Delivery
 import EventLoop
@@ -22,6 +23,7 @@ final class FleetPauses: StreamReaderHandler {
     private let control: PauseControl
     private let loop: EventLoop
     private let log: Log
+    private let commands: CommandAdvice
     /// The state; nil without fleet control.
     private var state: PauseState?
     private var timer: TimerToken?
@@ -38,7 +40,7 @@ final class FleetPauses: StreamReaderHandler {
 
     init(_ control: PauseControl, in environment: LaneEnvironment) {
         self.control = control
-        (loop, log) = (environment.loop, environment.log)
+        (loop, log, commands) = (environment.loop, environment.log, environment.commands)
     }
 
     /// Begins the wait for the first record.
@@ -54,11 +56,13 @@ final class FleetPauses: StreamReaderHandler {
 
     /// The state of fleet control for the worker's status; nil without fleet control.
     var status: WorkerStatus.Fleet? {
-        state.map { WorkerStatus.Fleet(pausesRevision: $0.revision?.number, reason: $0.problem) }
+        state.map { WorkerStatus.Fleet(pausesRevision: $0.revision?.number, reason: problem) }
     }
 
     /// The reason why the worker does not consume requests yet; nil if it may.
-    var waitReason: String? { state.flatMap { $0.mayConsume ? nil : $0.problem } }
+    var waitReason: String? { state.flatMap { $0.mayConsume ? nil : problem } }
+
+    private var problem: String? { state?.problem.map { commands.completed($0) } }
 
     /// Ends all pauses of the fleet, because the configuration no longer has fleet control.
     func end() {
@@ -134,7 +138,7 @@ final class FleetPauses: StreamReaderHandler {
 
     /// Logs the beginning and the end of a problem, but not the wait at the start.
     private func logProblem() {
-        let problem = state.flatMap { $0.mayConsume ? $0.problem : nil }
+        let problem = state?.mayConsume == true ? self.problem : nil
         guard (problem == nil) != (loggedProblem == nil) else { return }
         loggedProblem = problem
         if let problem {
