@@ -182,8 +182,8 @@ import Testing
         #expect(apps.map(\.accepted) == [5 * Self.messages])
     }
 
-    private static let kills = 20
-    private static let messages = 20_000
+    private static let kills = LongForm.pick(100, short: 8)
+    private static let messages = LongForm.pick(60_000, short: 5000)
     private static let segmentRows = 2000
 
     private static func writeUntilAlarm(_ path: String, _ microseconds: Int) throws {
