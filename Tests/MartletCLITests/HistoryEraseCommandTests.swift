@@ -103,11 +103,9 @@ import Testing
     }
 
     private func wait(_ count: Int, of user: String, _ configuration: ConsoleConfiguration) async throws {
-        let deadline = ContinuousClock.now + TestTimeout.duration
         // A read may fail while the console opens the files.
-        while (try? self.count(user, configuration)) != count {
-            guard ContinuousClock.now < deadline else { throw ProcessError("the history lacks requests of \(user)") }
-            try await Task.sleep(for: .milliseconds(50))
+        try await poll(until: "requests of \(user) in the history", every: .milliseconds(50)) {
+            (try? self.count(user, configuration)) == count
         }
     }
 

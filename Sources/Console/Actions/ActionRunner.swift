@@ -108,7 +108,7 @@ final class ActionRunner: @unchecked Sendable {
         }
         // An action without a record in the audit must not happen.
         do throws(AMQPError) {
-            try await audit.write(record(.before), in: session)
+            try await session.write(record(.before))
         } catch {
             return .failed("not begun, because the audit cannot record it: \(error.message)")
         }

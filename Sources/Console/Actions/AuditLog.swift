@@ -37,18 +37,13 @@ final class AuditLog: @unchecked Sendable {
             console: console)
     }
 
-    /// Publishes a record, and waits for the broker's confirm.
-    func write(_ record: AuditRecord, in session: FleetSession) async throws(AMQPError) {
-        try await session.write(record)
-    }
-
     /// Publishes a record without a wait. The record is lost if the broker is away, or if too many records wait for
     /// their confirm.
     func note(_ record: AuditRecord) {
         guard let session = watch.session, pendingCount < Self.pendingMax else { return }
         pendingCount += 1
         Task(executorPreference: loop) { [self] in
-            _ = try? await write(record, in: session)
+            _ = try? await session.write(record)
             pendingCount -= 1
         }
     }

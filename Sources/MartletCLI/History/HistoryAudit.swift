@@ -5,7 +5,7 @@ import CommandKit
 import Configuration
 import ControlProtocol
 import Crypto
-import Glibc
+import EventLoop
 
 /// The records of an erasure in the audit.
 struct HistoryAudit {
@@ -22,11 +22,11 @@ struct HistoryAudit {
 
     /// Publishes a record, and waits for the broker's confirm. Prints an error of the broker, and returns its exit code.
     func record(_ phase: AuditRecord.Phase, result: String? = nil, count: Int? = nil) -> ExitCode {
-        let record = AuditRecord(
-            id: id, at: Int64(Glibc.time(nil)) * 1000, by: PauseNote.operatorName, verb: "erase", phase: phase,
-            command: command, result: result, count: count, console: ProcessName.current)
-        return FleetSession.run(connector, command: "martlet history erase") { session async throws(AMQPError) in
-            try await session.publish(record.json, type: AuditRecord.type, key: record.routingKey)
+        FleetSession.run(connector, command: "martlet history erase") { session async throws(AMQPError) in
+            try await session.write(
+                AuditRecord(
+                    id: id, at: session.loop.now.unixMilliseconds, by: PauseNote.operatorName, verb: "erase",
+                    phase: phase, command: command, result: result, count: count, console: ProcessName.current))
             return .success
         }
     }

@@ -116,11 +116,8 @@ struct ConsoleBench {
         let latencies = try await load.run()
         try await published
         let start = ContinuousClock.now
-        while try await console.secondsBehind() != 0 {
-            guard ContinuousClock.now - start < .seconds(Self.catchUpSecondsMax) else {
-                throw ProcessError("the history does not reach the end of the journal")
-            }
-            try await Task.sleep(for: .milliseconds(100))
+        try await poll(until: "a history of the whole journal", within: .seconds(Self.catchUpSecondsMax)) {
+            try await console.secondsBehind() == 0
         }
         let behind = (ContinuousClock.now - start).microseconds / 1e6
         let (find, all) = (latencies.find.sorted(), (latencies.find + latencies.other).sorted())

@@ -46,11 +46,11 @@ struct HistoryFill {
             let batches = (rows + JournalLoad.resultsPerBatch - 1) / JournalLoad.resultsPerBatch
             for first in stride(from: 0, to: batches, by: Self.batchesPerTransaction) {
                 let messages = (first..<min(batches, first + Self.batchesPerTransaction)).map { load.message($0) }
-                let (start, processorStart) = (ContinuousClock.now, Self.threadTime())
+                let (start, processorStart) = (ContinuousClock.now, ProcessorClock.nanoseconds)
                 let progress = try file.transaction { () throws(SQLiteError) in
                     try writer.write(messages, at: load.at)
                 }
-                figures.processorTime += Self.threadTime() - processorStart
+                figures.processorTime += .nanoseconds(ProcessorClock.nanoseconds - processorStart)
                 figures.elapsed += ContinuousClock.now - start
                 figures.rows += progress.rows
             }
@@ -66,12 +66,6 @@ struct HistoryFill {
             figures.bytes += Int(status.st_size)
         }
         return figures
-    }
-
-    private static func threadTime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     /// Returns the latencies of queries by id, unknown id, token, start of a token, user and code, in ascending order.
