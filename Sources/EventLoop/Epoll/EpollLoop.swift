@@ -26,6 +26,9 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 
+    /// Maximum time from the deadline of the first timer to the iteration that fires it, for a process that runs.
+    private static let latenessMax: Duration = .milliseconds(100)
+
     /// The number of iterations since the loop was created, for a watchdog on another thread.
     public let iterations = IterationCounter()
 
@@ -86,6 +89,14 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private func wait() {
         let count = waitForEvents()
         now = Self.readClocks()
+        handleEvents(count)
+        // The process may have been stopped after the wait and before the reading of the clocks.
+        if let nextTimer, nextTimer + Self.latenessMax < now.monotonic {
+            handleEvents(epoll_wait(epoll, &events, Int32(events.count), 0))
+        }
+    }
+
+    private func handleEvents(_ count: Int32) {
         guard count > 0 else { return }
         for index in 0..<Int(count) {
             let event = events[index]
