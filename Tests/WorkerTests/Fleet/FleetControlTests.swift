@@ -1,5 +1,6 @@
 import BrokerTopology
 import ControlProtocol
+import Crypto
 import Delivery
 import EventLoop
 import TestKit
@@ -85,6 +86,21 @@ import Testing
             #expect(worker.paused == ["topic com.example.app"] && worker.pauses.revision == valid.revision)
             harness.publish(next)
             #expect(harness.run { worker.paused == ["topic com.example.app", "topic com.example.other"] })
+        }
+    }
+
+    @Test func ofRecordsBehindOtherMessagesOnlyTheNewestIsApplied() throws {
+        try FleetHarness.run { harness in
+            // Two series, because each revision of another series is applied.
+            let former = PauseRecord(first: UUIDValue(high: 0x4000, low: 99))
+            let first = try harness.record(pause: "com.example.app")
+            let second = try harness.record(after: first, pause: "com.example.other")
+            for record in [former, first, second] { harness.publish(record) }
+            for _ in 0..<100 { harness.publish(Array("no JSON".utf8), key: "pauses") }
+            let worker = try harness.startWorker()
+            #expect(harness.run { !worker.permissions.isEmpty })
+            #expect(worker.pausedAtPermissions == [["topic com.example.app", "topic com.example.other"]])
+            #expect(worker.pauses.revision == second.revision)
         }
     }
 

@@ -19,6 +19,8 @@ final class FleetWorker: RolloutHandler, @unchecked Sendable {
     private var control: FleetControl?
     /// The times at which the worker was permitted to consume requests.
     private(set) var permissions: [MonotonicTime] = []
+    /// The descriptions of the scopes that were paused at each of these times.
+    private(set) var pausedAtPermissions: [Set<String>] = []
     private(set) var isClosed = false
 
     /// Reads the configuration of a worker, which any number of workers may share.
@@ -65,7 +67,9 @@ final class FleetWorker: RolloutHandler, @unchecked Sendable {
     func close() { control.take()?.close { self.isClosed = true } }
 
     override func handle(_ event: WorkerRollout.Event) {
-        if case .processStarted = event { permissions.append(loop.now.monotonic) }
+        guard case .processStarted = event else { return }
+        permissions.append(loop.now.monotonic)
+        pausedAtPermissions.append(paused)
     }
 
     /// The name by which commands address the worker. Workers of one process share it.

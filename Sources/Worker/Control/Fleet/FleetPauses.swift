@@ -32,6 +32,8 @@ final class FleetPauses: StreamReaderHandler {
     private weak var handler: FleetPausesHandler?
     private var search = RecordSearch()
     private var searchTimer: TimerToken?
+    /// The newest record that the search has found and that is not applied, because a newer one may follow.
+    private var found: PauseRecord?
     /// The reader of the stream at the current broker.
     weak var reader: StreamReader?
     /// The exchange of operators. Records from other exchanges are ignored, because a producer that may publish to the
@@ -79,7 +81,8 @@ final class FleetPauses: StreamReaderHandler {
     override func received(_ message: consuming StreamMessage) {
         let record = record(of: message)
         search.messageRead(at: message.offset, isRecord: record != nil)
-        if let record { handle(.recordRead(record)) }
+        if let record { found = record }
+        if search.isComplete, let record = found.take() { handle(.recordRead(record)) }
         guard let wait = search.waitMilliseconds, searchTimer == nil else { return }
         searchTimer = loop.schedule(after: .milliseconds(wait)) { [self] in
             searchTimer = nil
