@@ -9,6 +9,7 @@ final class PauseRecords {
     private static let recordsMax = 16
     private static let prefetch = 16
 
+    private let session: FleetSession
     private let reader: StreamReader
     private let loop: EventLoop
     private let exchange: String
@@ -26,6 +27,7 @@ final class PauseRecords {
 
     /// Begins to read.
     init(_ session: FleetSession) {
+        self.session = session
         loop = session.loop
         arrivals = ArrivalWait(on: loop)
         exchange = session.names.controlExchange
@@ -94,11 +96,27 @@ final class PauseRecords {
     func newest(milliseconds: Int, searchMilliseconds: Int) async throws(AMQPError) -> PauseRecord? {
         try await wait(milliseconds) { hasMessages }
         guard isAttached else { throw AMQPError(.timedOut, "the broker did not answer in time") }
-        guard hasMessages else { return nil }
+        guard hasMessages else {
+            // A broker under load may deliver nothing in time, although the stream contains a record.
+            let status = try await session.admin.status(ofQueue: session.names.pausesStream)
+            guard status.messages == 0 else {
+                throw AMQPError(.timedOut, "the broker did not deliver the stream of pauses in time")
+            }
+            return nil
+        }
         try await wait(searchMilliseconds) { search.isComplete || search.isExhausted }
         guard search.isComplete || search.isExhausted else {
             throw AMQPError(.timedOut, "the stream of pauses contains too many messages that are no records")
         }
+        return records.last
+    }
+
+    /// Returns the newest record, after a wait for a record of the revision or a newer one. The broker from which this
+    /// program reads may receive records later than another one.
+    ///
+    /// - Throws: the refusal or the loss of the connection.
+    func newest(from revision: PauseRevision, milliseconds: Int) async throws(AMQPError) -> PauseRecord? {
+        try await wait(milliseconds) { records.last.map { !revision.supersedes($0.revision) } ?? false }
         return records.last
     }
 

@@ -61,8 +61,11 @@ package final class PauseWriter {
         _ change: PauseRecord.Change, after expected: PauseRevision? = nil
     ) async throws(Failure) -> PauseRecord {
         try await withLock { (records) async throws(Failure) in
-            guard let newest = try await Self.newest(records) else { throw Failure.noRecord }
-            guard expected == nil || newest.revision == expected else { throw Failure.moved }
+            guard var newest = try await Self.newest(records) else { throw Failure.noRecord }
+            if let expected {
+                newest = try await Self.newest(records, from: expected) ?? newest
+                guard newest.revision == expected else { throw Failure.moved }
+            }
             return try await self.write(change, after: newest, records)
         }
     }
@@ -81,6 +84,14 @@ package final class PauseWriter {
         try await asking { () async throws(AMQPError) in
             try await records.newest(
                 milliseconds: recordMillisecondsMax, searchMilliseconds: searchMillisecondsMax)
+        }
+    }
+
+    private static func newest(
+        _ records: PauseRecords, from revision: PauseRevision
+    ) async throws(Failure) -> PauseRecord? {
+        try await asking { () async throws(AMQPError) in
+            try await records.newest(from: revision, milliseconds: recordMillisecondsMax)
         }
     }
 
