@@ -164,6 +164,8 @@ final class ActionRunner: @unchecked Sendable {
             }
             return .failed(error.sentence)
         }
+        // The operator's next action may follow before the console's own reader has received the record.
+        watch.note(record)
         let coverage = await session.waitForCoverage(of: record.revision)
         let answered = coverage.inForce.count + coverage.missing.count
         var result = "revision \(record.revision.number): in force at \(coverage.inForce.count) of \(answered) workers"

@@ -139,10 +139,7 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
         read(
             configuration, in: session,
             Records(of: names, from: .last) { [self] message in
-                guard let record = try? PauseRecord(json: message.body) else { return }
-                guard pauses.map({ record.revision.supersedes($0.revision) }) ?? true else { return }
-                pauses = record
-                changes.note(.pauses)
+                if let record = try? PauseRecord(json: message.body) { note(record) }
             })
         configuration.stream = names.commandsStream
         configuration.messageBytesMax = FleetLimits.auditBytesMax
@@ -156,6 +153,13 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
                 trail.add(record, at: message.offset)
                 changes.note(.audit)
             })
+    }
+
+    /// Notes a record that the stream contains. An older record than the newest known one has no effect.
+    func note(_ record: PauseRecord) {
+        guard pauses.map({ record.revision.supersedes($0.revision) }) ?? true else { return }
+        pauses = record
+        changes.note(.pauses)
     }
 
     private func read(
