@@ -1,6 +1,7 @@
 import Crypto
 import Delivery
 import EventLoop
+import TestKit
 import Testing
 
 @testable import Console
@@ -103,6 +104,13 @@ import Testing
         }
         let cards = CauseCard.cards(of: view.workers(at: .at(0)), at: .at(0))
         #expect(cards.map(\.apps.count) == [100])
+    }
+
+    @Test(arguments: ["InvalidProviderToken", "certificate-refused", "unreachable"])
+    func `A cause leads to a section of the operators' guide`(code: String) throws {
+        let heading = try #require(CauseCard.guideSection(for: code))
+        let guide = try Files.lines(of: Products.file("Sources/Documentation/Operators/Incidents.md"))
+        #expect(guide.contains("## \(heading)") && guide.first == "# Handle incidents by symptom")
     }
 
     // MARK: Audit

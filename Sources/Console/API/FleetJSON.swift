@@ -177,8 +177,7 @@ struct FleetJSON {
             json.member("scope", card.scope.description)
             json.member("route", card.route)
             json.member("sentence", card.sentence)
-            json.key("remedy")
-            json.null()
+            json.optional("remedy", card.remedy)
             json.list("apps", card.apps.sorted()) { $0.string($1) }
             json.member("since_seconds", card.seconds)
             json.member("workers", card.workers)
@@ -250,8 +249,10 @@ struct FleetJSON {
             }
             json.key("consumers")
             if case .status(_, let consumers) = answer { json.int(Int64(consumers)) } else { json.null() }
-            json.key("reported_consumers")
-            json.int(Int64(view.consumers(of: queue.name, at: now.monotonic)))
+            // Reports name only consumers of request queues.
+            json.optional(
+                "reported_consumers",
+                queue.kind == .requests ? Int64(view.consumers(of: queue.name, at: now.monotonic)) : nil)
             json.key("error")
             if case .refused(let sentence) = answer { json.string(sentence.printable) } else { json.null() }
             json.endObject()

@@ -28,6 +28,23 @@ struct CauseCard: Sendable, Hashable {
     /// The narrowest scope that contains the breaker.
     var scope: ProbeScope { ProbeScope(ofRoute: route) }
 
+    /// The remedy, a reference to a section of the operators' guide to incidents; nil if the guide has no section.
+    var remedy: String? {
+        Self.guideSection(for: code).map {
+            "follow the section \"\($0)\" of the operators' guide \"Handle incidents by symptom\""
+        }
+    }
+
+    /// Returns the heading of the section that removes the cause with this code.
+    static func guideSection(for code: String) -> String? {
+        switch code {
+        case "InvalidProviderToken": "Replace a revoked key"
+        case "certificate-refused", "BadCertificate": "Replace an expiring certificate"
+        case "unreachable", "certificate", "failing", "unanswered": "Reach APNs again"
+        default: nil
+        }
+    }
+
     /// Returns the number of requests that wait because of the code, in the app of the route or in all apps.
     func waiting(in waits: [OpenWaits]) -> Int {
         waits.lazy.filter { $0.code == code && (topic == nil || $0.app == topic) }.reduce(0) { $0 + $1.count }
