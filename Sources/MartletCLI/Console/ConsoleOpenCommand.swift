@@ -19,6 +19,7 @@ struct ConsoleOpenCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "role", value: "ROLE", help: "view, operate or admin (default: view)",
                 values: .words(OperatorRole.allCases.map(\.rawValue))),
+            .operatorName(default: "the user, or SUDO_USER"),
             OptionSyntax(
                 name: "socket", value: "PATH",
                 help: "control socket of the console (default: console.socket, or search)",
@@ -28,11 +29,13 @@ struct ConsoleOpenCommand: ConfiguredCommand {
     let configPath: String?
     let socketPath: String?
     let role: OperatorRole
+    let name: String
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         configPath = parsed.options["config"]
         socketPath = parsed.options["socket"]
         role = parsed.word("role") ?? .view
+        name = try parsed.operatorName() ?? PauseNote.operatorName
     }
 
     func execute() throws(ConfigurationError) -> ExitCode {
@@ -43,7 +46,7 @@ struct ConsoleOpenCommand: ConfiguredCommand {
         for path in paths {
             do {
                 let answer = try WorkerAddress.socket(path).request(
-                    client, .post, "open", [("role", role.rawValue), ("name", PauseNote.operatorName)])
+                    client, .post, "open", [("role", role.rawValue), ("name", name)])
                 guard answer.isSuccess, let url = (try? JSONDocument(answer.body))?.root["url"]?.string else {
                     Terminal.error.line("martlet: \(path): \(answer.workerSentence)".printable)
                     return .failed

@@ -22,7 +22,7 @@ struct ConsoleTokenCommand: ConfiguredCommand {
             OptionSyntax(
                 name: "file", value: "FILE", help: "file of tokens (default: console.tokens_file)",
                 replacedDefault: "config"),
-            OptionSyntax(name: "name", value: "NAME", help: "name of the operator in the audit", isRequired: true),
+            .operatorName(default: nil),
             OptionSyntax(
                 name: "role", value: "ROLE", help: "view, operate or admin (default: view)",
                 values: .words(OperatorRole.allCases.map(\.rawValue))),
@@ -41,11 +41,8 @@ struct ConsoleTokenCommand: ConfiguredCommand {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         configPath = parsed.options["config"]
         file = parsed.options["file"]
-        name = parsed.required("name")
+        name = try parsed.operatorName() ?? parsed.required("name")
         role = parsed.word("role") ?? .view
-        guard 1...FleetLimits.byBytesMax ~= name.utf8.count, name.printable == name else {
-            throw UsageError("--name requires 1 to \(FleetLimits.byBytesMax) bytes without control characters")
-        }
         expiresSeconds = try parsed.options["expires"].map { text throws(UsageError) in
             guard let seconds = DurationText.seconds(text), seconds <= Self.secondsMax else {
                 throw UsageError("--expires requires a duration, such as 12h or 90d, of at most 3650d")
