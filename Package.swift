@@ -173,14 +173,16 @@ let package = Package(
         library(
             "Actions",
             [
-                "Configuration", "ControlProtocol", "History", "DeadLetters", "Delivery", "BrokerTopology", "AMQP",
-                "Crypto", "EventLoop", "JSON", "Text",
+                "Configuration", "ControlProtocol", "History", "DeadLetters", "Delivery", "Registrations",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNSProtocol", "Crypto", "EventLoop", "JSON",
+                "JSONSchema", "Text",
             ]),
         library(
             "Console",
             [
-                "Actions", "Configuration", "ControlProtocol", "History", "Delivery", "Registrations", "BrokerTopology",
-                "AMQP", "APNSProtocol", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite", "Text", "Threads",
+                "Actions", "Configuration", "ControlProtocol", "History", "DeadLetters", "Delivery", "Registrations",
+                "BrokerTopology", "AMQP", "APNSProtocol", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite", "Text",
+                "Threads",
             ],
             resources: [
                 "actions.js", "announcer.js", "api.js", "apps.js", "audit.js", "bar.js", "controls.css", "copy.js",
@@ -297,16 +299,17 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "TestKit", "MartletCLI", "Worker", "Configuration", "ControlProtocol", "Delivery", "RegistrationStores",
-                "Registrations",
+                "TestKit", "MartletCLI", "Actions", "Worker", "Configuration", "ControlProtocol", "Delivery",
+                "RegistrationStores", "Registrations",
                 "PostgreSQL", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
                 "HTTPProxy", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
             ]),
         tests(
             "ConsoleTests",
             [
-                "Console", "Actions", "Configuration", "ControlProtocol", "History", "Delivery", "BrokerManagement",
-                "BrokerTopology", "AMQP", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite", "TestKit",
+                "Console", "Actions", "Configuration", "ControlProtocol", "History", "DeadLetters", "Delivery",
+                "BrokerManagement", "BrokerTopology", "AMQP", "AdminHTTP", "Crypto", "EventLoop", "JSON", "SQLite",
+                "TestKit",
             ]),
         tests(
             "DeadLettersTests",

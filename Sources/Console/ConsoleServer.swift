@@ -29,6 +29,7 @@ package final class ConsoleServer: @unchecked Sendable {
     private let watch: FleetWatch
     private let desk: LoginDesk
     private let history: HistoryFeed?
+    private let runner: ActionRunner
     private var servers: [AdminServer] = []
     /// The address of the page without the login code.
     package private(set) var url = ""
@@ -61,10 +62,11 @@ package final class ConsoleServer: @unchecked Sendable {
         let audit = AuditLog(watch, on: loop)
         self.desk = LoginDesk(configuration, proxyUserID: proxyUserID, audit, on: loop, limits: limits)
         desk = self.desk
+        runner = ActionRunner(watch, audit, changes, history, configuration, on: loop)
         let routes = ConsoleRoutes(
             configuration: configuration, cluster: "\(connector.names.prefix)@\(connector.name)",
             commands: CommandAdvice(configPath: configPath), desk: self.desk, watch: watch, history: history,
-            changes: changes, runner: ActionRunner(watch, audit, changes, on: loop), audit: audit, loop: loop)
+            changes: changes, runner: runner, audit: audit, loop: loop)
         do throws(TransportError) {
             try listen(RouteTable(routes.all + ConsolePageFile.routes))
             let table = RouteTable([openRoute, releaseRoute])
@@ -183,6 +185,7 @@ package final class ConsoleServer: @unchecked Sendable {
     /// Closes all connections.
     package func stop() async {
         close()
+        await runner.close()
         await history?.close()
         await watch.close()
     }

@@ -12,6 +12,7 @@ import Telemetry
 import TestKit
 import Testing
 
+@testable import Actions
 @testable import Configuration
 @testable import MartletCLI
 

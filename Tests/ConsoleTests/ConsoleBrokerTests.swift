@@ -23,7 +23,9 @@ import Testing
     ) async throws {
         let broker = try await Self.brokerStart.value
         try await ConsoleHarness.declare(broker.url, prefix: prefix)
-        try await ConsoleHarness.run(section, broker: broker.url, prefix: prefix) { console in
+        // The tests send requests faster than an operator.
+        let limits = SessionTable.Limits(requestsPerSecond: 1000)
+        try await ConsoleHarness.run(section, broker: broker.url, prefix: prefix, limits: limits) { console in
             let worker = SimulatedWorker(console)
             let session = try await console.logIn(.admin)
             try await console.waitForChange(session, "a report") { fleet in

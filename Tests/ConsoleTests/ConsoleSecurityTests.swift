@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{}"#, #"{"action":"pause"}"#, #"{"action":"drop","arguments":{},"why":"w"}"#,
+        #"{}"#, #"{"action":"pause"}"#, #"{"action":"erase","arguments":{},"why":"w"}"#,
         #"{"action":"pause","arguments":{"scope":"host x"},"why":"w"}"#,
         #"{"action":"pause","arguments":{"scope":"topic t"},"why":""}"#,
         #"{"action":"pause","arguments":{"scope":"topic t","until_seconds":0},"why":"w"}"#,
@@ -278,12 +278,18 @@ import Testing
         }
     }
 
-    @Test(arguments: [OperatorRole.view, .operate])
+    @Test(arguments: [OperatorRole.view, .operate, .admin])
     func `A session lists the actions of its role, which the console may lower`(roleMax: OperatorRole) async throws {
         try await ConsoleHarness.run("role_max: \(roleMax.rawValue)") { console in
             let session = try await console.logIn(.admin)
             let answer = try await console.request("GET", "/api/session", session: session)
-            let actions = roleMax == .view ? [] : ["pause", "resume", "probe", "test_push"]
+            let operate = ["pause", "resume", "probe", "test_push", "redrive", "bring_back", "edit"]
+            let actions: [String] =
+                switch roleMax {
+                case .view: []
+                case .operate: operate
+                case .admin: operate + ["drop"]
+                }
             #expect(try answer.json["actions"]?.list.map(\.string) == actions)
         }
     }

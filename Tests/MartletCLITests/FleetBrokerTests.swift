@@ -3,7 +3,9 @@ import Actions
 import BrokerTopology
 import ControlProtocol
 import Crypto
+import DeadLetters
 import Delivery
+import EventLoop
 import TestKit
 import Testing
 
@@ -226,6 +228,41 @@ import Testing
                 "resume after: \(resume); unchanged: the fleet has no pause of topic com.example.other",
                 "resume before: \(resume)",
             ], "\(audit.errors)")
+    }
+
+    // MARK: Locks
+
+    @Test func aRedriveHoldsTheLockAndAUserWithoutTheRightWorksWithoutIt() async throws {
+        let config = try configure("locked")
+        let applied = try await martlet("topology", "apply", "--config", config)
+        #expect(applied.exit.status == .exited(0), "\(applied.errors)")
+        try await onEpollLoop { [broker, self] loop in
+            var settings = WorkerConfiguration.Broker(url: try AMQPURL(broker.url))
+            settings.names = TopologyNames(prefix: "locked")
+            let lock = QueueLock(of: .deadLetters, try BrokerConnector(settings), on: loop, command: "tests")
+            #expect(try await lock.acquire())
+            for words in [["redrive", "--all"], ["drop", "--export", folder.file("drop.jsonl"), "--yes"]] {
+                let refused = try await ChildProcess.run(
+                    [Products.executable("martlet"), "dead-letters"] + words + ["--config", config])
+                #expect(refused.exit.status == .exited(1))
+                #expect(
+                    refused.errors == [
+                        "martlet: another redrive, drop or edit is running; wait for its end, or stop it"
+                    ])
+            }
+            await lock.release()
+        }
+        let alone = try await martlet("dead-letters", "redrive", "--all", "--config", config)
+        #expect(alone.exit.status == .exited(0) && alone.errors == [], "\(alone.errors)")
+
+        try await broker.rabbitmqctl("add_user", "unlocked", "word")
+        try await broker.rabbitmqctl("set_permissions", "unlocked", "^$", "^locked\\.", "^locked\\.dead$")
+        let unlocked = try configure("locked", user: "unlocked:word")
+        let run = try await martlet("dead-letters", "redrive", "--all", "--config", unlocked)
+        #expect(run.exit.status == .exited(0) && run.output == ["redriven 0; messages read: 0"], "\(run.errors)")
+        #expect(run.errors.count == 1, "\(run.errors)")
+        #expect(
+            run.errors.first?.hasPrefix("martlet: a console or another command may use the queue: ") == true)
     }
 
     // MARK: Users

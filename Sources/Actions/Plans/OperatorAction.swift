@@ -1,3 +1,4 @@
+package import BrokerTopology
 package import ControlProtocol
 import Delivery
 import Text
@@ -7,10 +8,16 @@ package enum OperatorAction: Sendable, Hashable {
     case pause(PauseAction)
     case probe(FleetProbe)
     case test(TestRequest)
+    case messages(MessageAction)
 
     /// Returns the names of the actions that a role may run, possibly not on each scope.
     package static func names(for role: OperatorRole) -> [String] {
-        role >= .operate ? ["pause", "resume", "probe", "test_push"] : []
+        let operate = ["pause", "resume", "probe", "test_push", "redrive", "bring_back", "edit"]
+        return switch role {
+        case .view: []
+        case .operate: operate
+        case .admin: operate + ["drop"]
+        }
     }
 
     /// The name of the action, which is also the verb of its records in the audit.
@@ -20,6 +27,7 @@ package enum OperatorAction: Sendable, Hashable {
         case .pause: "pause"
         case .probe: "probe"
         case .test: "test_push"
+        case .messages(let action): action.name
         }
     }
 
@@ -29,6 +37,7 @@ package enum OperatorAction: Sendable, Hashable {
         case .pause(let action): action.commandLine
         case .probe(let probe): probe.commandLine
         case .test(let request): request.commandLine
+        case .messages(let action): action.commandLine
         }
     }
 
@@ -48,19 +57,30 @@ package enum OperatorAction: Sendable, Hashable {
     }
 
     /// The lowest role that may run the action.
-    package var role: OperatorRole { pausesEverything ? .admin : .operate }
+    package var role: OperatorRole {
+        if case .messages(let action) = self { return action.role }
+        return pausesEverything ? .admin : .operate
+    }
 
     /// The words that the operator must type before the action; nil for an action with a limited effect.
     ///
-    /// - Parameter prefix: the prefix of the names at the broker.
-    package func phrase(prefix: String) -> String? { pausesEverything ? "pause \(prefix)" : nil }
+    /// - Parameters:
+    ///   - prefix: the prefix of the names at the broker.
+    ///   - messages: the messages that the action concerns.
+    package func phrase(prefix: String, messages: MessageExtent) -> String? {
+        if case .messages(let action) = self { return action.phrase(count: messages.count, prefix: prefix) }
+        return pausesEverything ? "pause \(prefix)" : nil
+    }
 
     /// Returns the effect in words.
     ///
     /// - Parameters:
     ///   - workers: the number of reporting workers.
     ///   - probed: the breakers that the action probes; empty for other actions.
-    package func summary(workers: Int, probed: FleetProbe.Plan) -> String {
+    ///   - messages: the messages that the action concerns.
+    package func summary(
+        workers: Int, probed: FleetProbe.Plan, messages: MessageExtent, _ names: TopologyNames
+    ) -> String {
         let count = workers.counted("worker")
         return switch self {
         case .pause(let action) where action.effect == .resume: "Resumes \(Self.text(action.scope)) in \(count)"
@@ -69,6 +89,7 @@ package enum OperatorAction: Sendable, Hashable {
             "Probes \(probed.breakerCount.counted("open breaker")) of \(Self.text(probe.scope)) in "
                 + "\(probed.breakers.count) of \(count)"
         case .test(let request): "Publishes a test notification for one device of \(request.app)"
+        case .messages(let action): action.summary(messages, names)
         }
     }
 

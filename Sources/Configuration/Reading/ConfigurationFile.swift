@@ -57,7 +57,10 @@ package struct ConfigurationFile: Sendable {
     ///
     /// - Throws: all mistakes in these settings, and all schema violations in the whole file.
     package func console() throws(ConfigurationError) -> ConsoleConfiguration {
-        try read(try text()) { reader, root in reader.readConsole(root) }
+        let text = try text()
+        var configuration = try read(text) { reader, root in reader.readConsole(root) }
+        configuration.rules = try? requestRules(text: text)
+        return configuration
     }
 
     /// Returns the path `console.socket`; nil if the configuration names none. Needs no secrets.

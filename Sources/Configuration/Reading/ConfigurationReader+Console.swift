@@ -69,6 +69,7 @@ extension ConfigurationReader {
         configuration.hostNames = section["host_names"].map { $0.elements.compactMap { text($0) } } ?? []
         configuration.roleMax = section["role_max"].flatMap { role($0) } ?? configuration.roleMax
         configuration.tokensFile = section["tokens_file"].flatMap { path($0) }
+        configuration.exportFolder = section["export_folder"].flatMap { path($0) }
         configuration.socketPath = section["socket"].flatMap { path($0) }
         configuration.proxy = section["proxy"].flatMap { proxy($0, configuration.listen) }
     }

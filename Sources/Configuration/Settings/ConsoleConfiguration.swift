@@ -28,6 +28,8 @@ package struct ConsoleConfiguration: Sendable {
     package var roleMax = OperatorRole.view
     /// The path of the file of personal tokens; nil if there are none.
     package var tokensFile: String?
+    /// The folder of the files with dropped dead letters; nil if the console may drop none.
+    package var exportFolder: String?
     package var proxy: Proxy?
     /// The path of the control socket, for `martlet console open`; nil for the default.
     package var socketPath: String?
@@ -35,6 +37,8 @@ package struct ConsoleConfiguration: Sendable {
     package var topology: Topology
     /// The settings of the history; nil without a journal.
     package var history: HistorySettings?
+    /// The rules by which requests are checked before they are sent; nil if the sections of the rules have mistakes.
+    package var rules: RequestRules?
 
     package init(broker: WorkerConfiguration.Broker, topology: Topology) {
         self.broker = broker

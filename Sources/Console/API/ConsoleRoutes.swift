@@ -6,6 +6,7 @@ import Configuration
 import ControlProtocol
 import Crypto
 import EventLoop
+import History
 import JSON
 
 /// The routes of the console's API. Loop-bound.
@@ -50,6 +51,7 @@ struct ConsoleRoutes {
                 return .json(auditPage(before: try Self.cursor(request)))
             },
         ] + actions + HistoryRoutes(feed: history, desk: desk, watch: watch, loop: loop).all
+            + RevealRoutes(history, desk, watch, audit, configuration.rules, on: loop).all
     }
 
     // MARK: Routes
@@ -165,24 +167,32 @@ extension ConsoleRoutes {
     private var actions: [AdminRoute] {
         [
             AdminRoute(
-                .post, "/api/actions", query: ["preview"], "plan or begin an action"
-            ) { request throws(AdminError) in
-                let session = try desk.session(of: request)
-                let isPreview = try Self.number(request, "preview", 0...1) == 1
-                return try isPreview ? preview(request) : begin(request, session)
-            },
+                .post, "/api/actions", query: ["preview"], "plan or begin an action",
+                later: { exchange throws(AdminError) in
+                    let session = try desk.session(of: exchange.request)
+                    let isPreview = try Self.number(exchange.request, "preview", 0...1) == 1
+                    try isPreview ? preview(exchange, session) : begin(exchange, session)
+                }),
             route(.get, "/api/actions/ID", "an action") { request, _ throws(AdminError) in
-                .json(Self.json(try action(request)))
+                runner.response(try action(request))
             },
-            route(.delete, "/api/actions/ID", "stop an action") { request, _ throws(AdminError) in
+            route(.delete, "/api/actions/ID", "stop an action") { request, session throws(AdminError) in
                 let action = try action(request)
-                guard action.state != .running else {
+                guard action.state == .running else { return runner.response(action) }
+                try desk.recheck(session, request)
+                let role = runner.role(ofStopping: action.id)
+                guard session.login.role >= role else { throw ConsoleErrors.role(role, session.login.role) }
+                guard runner.stop(action.id, by: session.login) else {
                     throw AdminError(
                         409, "the action cannot be stopped: it ends by itself within seconds", code: "not_stoppable")
                 }
-                return .json(Self.json(action))
+                return runner.response(action)
             },
         ]
+    }
+
+    private func wanted(_ request: AdminRequest) throws(AdminError) -> ActionRequest {
+        try ActionRequest(request.body, queues: watch.names.requestQueues, at: loop.now.unixMilliseconds)
     }
 
     private func plan(_ request: ActionRequest) -> ActionPlan {
@@ -191,40 +201,59 @@ extension ConsoleRoutes {
         var probed = FleetProbe.Plan()
         if case .probe(let probe) = request.action { probed = probe.plan(view, at: now) }
         return ActionPlan(
-            request, commands: commands, prefix: watch.names.prefix, pauses: watch.pauses?.revision,
+            request, commands: commands, watch.names, pauses: watch.pauses?.revision,
             workers: view.workers(at: now).count { $0.presence(at: now) == .reporting }, probed: probed)
     }
 
-    private func preview(_ request: AdminRequest) throws(AdminError) -> AdminResponse {
-        let plan = plan(try ActionRequest(request.body, queues: watch.names.requestQueues))
+    private func preview(_ exchange: AdminExchange, _ session: SessionTable.Session) throws(AdminError) {
+        let wanted = try wanted(exchange.request)
+        if case .messages(let action) = wanted.action {
+            guard session.login.role >= wanted.action.role else {
+                throw ConsoleErrors.role(wanted.action.role, session.login.role)
+            }
+            guard watch.session != nil else { throw AdminError(503, ConsoleErrors.away, code: "broker") }
+            return try runner.preview(
+                wanted, action, commands, waiting: history?.waits.flatMap { action.waiting(in: $0) },
+                LateAnswer(exchange))
+        }
         var json = JSONWriter()
-        plan.write(to: &json)
-        return .json(json.bytes)
+        plan(wanted).write(to: &json)
+        exchange.answer(.json(json.bytes))
     }
 
     /// Begins an action after all checks. They concern the role of the session and of the console, the phrase, and the
     /// state that the preview has shown.
-    private func begin(_ request: AdminRequest, _ session: SessionTable.Session) throws(AdminError) -> AdminResponse {
-        let wanted = try ActionRequest(request.body, queues: watch.names.requestQueues)
+    private func begin(_ exchange: AdminExchange, _ session: SessionTable.Session) throws(AdminError) {
+        let wanted = try wanted(exchange.request)
         guard let id = wanted.id else { throw AdminError(400, "id must be a UUID", code: "invalid") }
         let login = session.login
-        try desk.recheck(session, request)
+        try desk.recheck(session, exchange.request)
         guard login.role >= wanted.action.role else {
             audit.refused("\(wanted.action.name): role \(login.role.rawValue)", by: login.name)
             throw ConsoleErrors.role(wanted.action.role, login.role)
         }
-        if let known = try runner.known(wanted, login, id: id) { return .json(Self.json(known)) }
+        if let known = try runner.known(wanted, login, id: id) { return exchange.answer(runner.response(known)) }
         guard watch.session != nil else { throw AdminError(503, ConsoleErrors.away, code: "broker") }
-        let plan = plan(wanted)
-        if let phrase = plan.phrase, wanted.phrase != phrase {
+        let plan: ActionPlan?
+        if case .messages(let action) = wanted.action {
+            if let refusal = runner.busy(action.source) { return exchange.answer(refusal.response) }
+            plan = runner.previews.plan(wanted.expect, of: wanted.content, at: loop.now.monotonic)
+        } else {
+            plan = self.plan(wanted)
+        }
+        if let phrase = plan?.phrase, wanted.phrase != phrase {
             audit.refused("\(wanted.action.name): wrong phrase", by: login.name)
             throw AdminError(403, "type the phrase: \(phrase)", code: "phrase")
         }
-        guard wanted.expect == plan.expect else {
+        guard let plan, wanted.expect == plan.expect else {
             throw AdminError(409, "the state has changed since the preview; look again", code: "moved")
         }
+        if case .messages(let action) = wanted.action {
+            return try runner.begin(wanted, action, plan, login, id: id, LateAnswer(exchange))
+        }
         let revision = watch.pauses?.revision
-        return .json(Self.json(try runner.begin(wanted, plan, login, id: id, revision: revision)), status: 201)
+        exchange.answer(
+            runner.response(try runner.begin(wanted, plan, login, id: id, revision: revision), status: 201))
     }
 
     private func action(_ request: AdminRequest) throws(AdminError) -> ActionTable.Action {
@@ -233,26 +262,14 @@ extension ConsoleRoutes {
         }
         return action
     }
+}
 
-    private static func json(_ action: ActionTable.Action) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("id", action.id.description)
-        json.member("state", action.state.word)
-        json.key("progress")
-        json.null()
-        var (result, error): (String?, String?) = (nil, nil)
-        switch action.state {
-        case .running: break
-        case .done(let text): result = text
-        case .failed(let text): error = text
-        }
-        for (name, text) in [("result", result), ("error", error)] {
-            json.key(name)
-            if let text { json.string(text) } else { json.null() }
-        }
-        json.endObject()
-        return json.bytes
+extension MessageAction {
+    /// Returns the number of waiting requests that the action returns; nil for other actions.
+    fileprivate func waiting(in waits: [OpenWaits]) -> Int? {
+        guard case .resend(let action) = self, case .waits(let code, let app) = action.choice else { return nil }
+        return waits.lazy.filter { (code == nil || $0.code == code) && (app == nil || $0.app == app) }
+            .reduce(0) { $0 + $1.count }
     }
 }
 

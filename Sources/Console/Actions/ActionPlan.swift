@@ -1,4 +1,5 @@
 import Actions
+import BrokerTopology
 import Configuration
 import ControlProtocol
 import Crypto
@@ -10,27 +11,33 @@ struct ActionPlan: Sendable, Hashable {
     /// The command as the audit records it.
     var recordedCommand: String
     var summary: String
-    /// The number of workers, or of breakers for a probe, that the action concerns; nil for an action on a request.
+    /// The number of workers, of breakers for a probe, or of messages, that the action concerns; nil for a test
+    /// notification.
     var count: Int?
     /// The words that the operator must type; nil without them.
     var phrase: String?
     /// A digest of the request and of the state on which its effect depends.
     var expect: String
     var role: OperatorRole
+    /// The messages that the action concerns; nil for other actions.
+    var messages: MessageExtent?
+    /// The complete arguments as JSON; nil for an action whose arguments have no other default than null.
+    var arguments: [UInt8]?
 
     /// - Parameters:
     ///   - commands: completes the command.
     ///   - pauses: the revision of the pauses; nil if it is unknown.
     ///   - workers: the number of reporting workers.
     ///   - probed: the breakers that the action probes; empty for other actions.
+    ///   - messages: the messages that the action concerns; empty for other actions.
     init(
-        _ request: ActionRequest, commands: CommandAdvice, prefix: String, pauses: PauseRevision?, workers: Int,
-        probed: FleetProbe.Plan
+        _ request: ActionRequest, commands: CommandAdvice, _ names: TopologyNames, pauses: PauseRevision?, workers: Int,
+        probed: FleetProbe.Plan, messages: MessageExtent = MessageExtent()
     ) {
         command = commands.completed(request.action.commandLine)
         recordedCommand = commands.completed(request.action.recordedCommandLine)
-        summary = request.action.summary(workers: workers, probed: probed)
-        phrase = request.action.phrase(prefix: prefix)
+        summary = request.action.summary(workers: workers, probed: probed, messages: messages, names)
+        phrase = request.action.phrase(prefix: names.prefix, messages: messages)
         role = request.action.role
         switch request.action {
         case .pause:
@@ -44,6 +51,11 @@ struct ActionPlan: Sendable, Hashable {
         case .test:
             count = nil
             expect = Self.digest(request.content)
+        case .messages(let action):
+            count = messages.count
+            self.messages = messages
+            arguments = action.arguments
+            expect = Self.digest("\(request.content)\n\(messages.count)")
         }
     }
 
@@ -61,11 +73,21 @@ struct ActionPlan: Sendable, Hashable {
         if let phrase { json.string(phrase) } else { json.null() }
         json.member("expect", expect)
         json.member("role", role.rawValue)
+        json.member("at_most", messages?.isAtMost ?? false)
+        if let messages { json.member("invalid", messages.invalid) }
+        if let arguments {
+            json.key("arguments")
+            json.raw(arguments)
+        }
         json.endObject()
     }
 }
 
 extension ActionRequest {
     /// A text that two requests share only if they request the same.
-    var content: String { "\(action.name)\n\(action.commandLine)\n\(why)" }
+    var content: String {
+        guard case .messages(let messages) = action else { return "\(action.name)\n\(action.commandLine)\n\(why)" }
+        // The command lacks some arguments.
+        return "\(action.name)\n\(Secret.text(Digest.sha256(messages.arguments)))\n\(why)"
+    }
 }

@@ -2,12 +2,17 @@ import Actions
 import AdminHTTP
 import ControlProtocol
 import Crypto
+import DeadLetters
 import Delivery
 import JSON
+import Text
 
 /// The body of a request for an action or its preview.
 struct ActionRequest: Sendable, Hashable {
     private static let depthMax = 16
+    private static let messagesMax = 10_000_000
+    private static let codeBytesMax = 128
+    private static let idBytesMax = 256
 
     var action: OperatorAction
     var why: String
@@ -18,8 +23,10 @@ struct ActionRequest: Sendable, Hashable {
 
     /// Reads a body.
     ///
-    /// - Parameter queues: the request queues.
-    init(_ body: [UInt8], queues: [String]) throws(AdminError) {
+    /// - Parameters:
+    ///   - queues: the request queues.
+    ///   - now: UNIX milliseconds.
+    init(_ body: [UInt8], queues: [String], at now: Int64) throws(AdminError) {
         let limits = JSONLimits(bytesMax: body.count, depthMax: Self.depthMax)
         guard let root = try? JSONDocument(body, limits: limits).root, root.kind == .object
         else { throw Self.invalid("the body must be a JSON object") }
@@ -42,7 +49,13 @@ struct ActionRequest: Sendable, Hashable {
             case "resume": .pause(PauseAction(try Self.scope(arguments), .resume))
             case "probe": .probe(FleetProbe(try Self.probeScope(arguments), why: why))
             case "test_push": .test(try Self.test(arguments, queues))
-            default: throw Self.invalid("action must be pause, resume, probe or test_push")
+            case "redrive": .messages(.resend(try Self.redrive(arguments, at: now)))
+            case "bring_back": .messages(.resend(try Self.bringBack(arguments)))
+            case "drop": .messages(.drop(try Self.drop(arguments, at: now)))
+            case "edit": .messages(.edit(try Self.edit(arguments)))
+            default:
+                throw Self.invalid(
+                    "action must be one of \(OperatorAction.names(for: .admin).joined(separator: ", "))")
             }
         try check()
     }
@@ -52,7 +65,7 @@ struct ActionRequest: Sendable, Hashable {
         let change =
             switch action {
             case .pause(let action): PauseAction(action.scope, .pause(why: why, seconds: nil))
-            case .probe, .test: PauseAction(.everything, .pause(why: why, seconds: nil))
+            case .probe, .test, .messages: PauseAction(.everything, .pause(why: why, seconds: nil))
             }
         guard case .pause(let pause) = change.change(by: "-", at: FleetLimits.times.lowerBound) else { return }
         if let violation = pause.violation { throw Self.invalid(violation.sentence) }
@@ -104,5 +117,115 @@ struct ActionRequest: Sendable, Hashable {
             throw invalid("queue is required: one of \(queues.joined(separator: ", "))")
         }
         return request
+    }
+}
+
+extension ActionRequest {
+    private static func selection(_ arguments: JSONValue, at now: Int64) throws(AdminError) -> DeadLetterSelection {
+        let text = try text(arguments, "where")
+        if let text {
+            guard 1...DeadLetterSelection.filterBytesMax ~= text.utf8.count else {
+                throw invalid("where must be a filter of 1 to \(DeadLetterSelection.filterBytesMax) bytes, or null")
+            }
+            do throws(FilterError) {
+                _ = try Filter(text)
+            } catch {
+                throw AdminError(400, "where, byte \(error.offset): \(error.message)".printable, code: "filter")
+            }
+        }
+        return DeadLetterSelection(filter: text, until: try number(arguments, "until", FleetLimits.times) ?? now)
+    }
+
+    private static func redrive(_ arguments: JSONValue, at now: Int64) throws(AdminError) -> ResendAction {
+        var action = try limited(.deadLetters(try selection(arguments, at: now)), arguments)
+        action.stopAbovePercent = try number(arguments, "stop_above_percent", 1...99).map { Int($0) }
+        return action
+    }
+
+    private static func bringBack(_ arguments: JSONValue) throws(AdminError) -> ResendAction {
+        let mark = MessageHeaderName.heldCode("")
+        let code = try text(arguments, "code").map { $0.hasPrefix(mark) ? String($0.dropFirst(mark.count)) : $0 }
+        if let code {
+            guard 1...codeBytesMax ~= code.utf8.count, code.printable == code else {
+                throw invalid("code must be a reason of 1 to \(codeBytesMax) printable bytes, or null")
+            }
+        }
+        var app: String?
+        if try text(arguments, "scope") != nil, case .part(.topic(let topic)) = try probeScope(arguments) {
+            app = topic
+        }
+        return try limited(.waits(code: code, app: app), arguments)
+    }
+
+    private static func drop(_ arguments: JSONValue, at now: Int64) throws(AdminError) -> DropAction {
+        DropAction(try selection(arguments, at: now), limit: try limit(arguments))
+    }
+
+    private static func edit(_ arguments: JSONValue) throws(AdminError) -> EditAction {
+        guard let id = try text(arguments, "id"), 1...idBytesMax ~= id.utf8.count, id.printable == id else {
+            throw invalid("id must be the id of a dead letter, of 1 to \(idBytesMax) printable bytes")
+        }
+        guard let body = try text(arguments, "body") else { throw invalid("body must be a text: the corrected body") }
+        return EditAction(
+            id: id, failedAt: try number(arguments, "failed_at", FleetLimits.times), body: Array(body.utf8))
+    }
+
+    private static func limited(
+        _ choice: ResendAction.Choice, _ arguments: JSONValue
+    ) throws(AdminError) -> ResendAction {
+        ResendAction(
+            choice, limit: try limit(arguments),
+            ratePerSecond: try number(arguments, "rate_per_second", 1...Int64(ResendAction.rateMax)).map { Int($0) })
+    }
+
+    private static func limit(_ arguments: JSONValue) throws(AdminError) -> Int? {
+        try number(arguments, "max", 1...Int64(messagesMax)).map { Int($0) }
+    }
+
+    private static func number(
+        _ arguments: JSONValue, _ name: String, _ range: ClosedRange<Int64>
+    ) throws(AdminError) -> Int64? {
+        guard let value = arguments[key: name], value.kind != .null else { return nil }
+        guard let number = value.int64, range.contains(number) else {
+            throw invalid("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), or null")
+        }
+        return number
+    }
+}
+
+extension MessageAction {
+    /// The complete arguments of a request for the action.
+    var arguments: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        switch self {
+        case .resend(let action):
+            switch action.choice {
+            case .deadLetters(let selection):
+                selection.write(to: &json)
+                json.optional("stop_above_percent", action.stopAbovePercent.map(Int64.init))
+            case .waits(let code, let app):
+                json.optional("code", code)
+                json.optional("scope", app.map { "topic \($0)" })
+            }
+            json.optional("max", action.limit.map(Int64.init))
+            json.optional("rate_per_second", action.ratePerSecond.map(Int64.init))
+        case .drop(let action):
+            action.choice.write(to: &json)
+            json.optional("max", action.limit.map(Int64.init))
+        case .edit(let action):
+            json.member("id", action.id)
+            json.optional("failed_at", action.failedAt)
+            json.member("body", String(decoding: action.body, as: UTF8.self))
+        }
+        json.endObject()
+        return json.bytes
+    }
+}
+
+extension DeadLetterSelection {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.optional("where", filter)
+        json.optional("until", until)
     }
 }

@@ -1,7 +1,9 @@
 import AMQP
 import Actions
 import AdminHTTP
+import BrokerManagement
 import BrokerTopology
+import Configuration
 import ControlProtocol
 import Crypto
 import EventLoop
@@ -16,7 +18,7 @@ final class ActionRunner: @unchecked Sendable {
     /// Maximum number of problems that the result of a probe names.
     private static let problemsMax = 3
 
-    private struct Job {
+    struct Job {
         let request: ActionRequest
         let plan: ActionPlan
         let login: Operator
@@ -24,28 +26,50 @@ final class ActionRunner: @unchecked Sendable {
         /// The revision of the pauses on which the plan depends.
         let revision: PauseRevision?
 
-        var track: Track {
+        fileprivate var track: Track {
             if case .probe = request.action { .probes } else { .others }
         }
     }
 
     /// Actions that run one after the other. A probe waits for breakers to close, and must not delay a pause.
-    private enum Track {
+    fileprivate enum Track {
         case probes, others
     }
 
-    private let loop: EventLoop
-    private let watch: FleetWatch
-    private let audit: AuditLog
-    private let changes: ChangeFeed
-    private(set) var table = ActionTable()
+    let loop: EventLoop
+    let watch: FleetWatch
+    let audit: AuditLog
+    let changes: ChangeFeed
+    /// The rules by which requests are checked before they are sent; nil to check only the contract.
+    let rules: RequestRules?
+    /// The broker's management API, which knows delivery limits; nil if it is not configured.
+    let management: ManagementAccess?
+    /// The folder of exported dead letters; nil if it is not configured.
+    let exportFolder: String?
+    /// The history; nil without a journal.
+    let history: HistoryFeed?
+    var table = ActionTable()
+    /// The running actions on messages. Each source of messages has at most one.
+    var publications: [Publication] = []
+    /// The tasks of actions on messages, also of those that wait for their lock.
+    var tasks: [UUIDValue: Task<Void, Never>] = [:]
+    var isClosing = false
+    /// The plans of previews that have read a queue.
+    var previews = ActionPreviews()
+    /// The number of previews that read a queue now.
+    var readingPreviews = 0
     private var jobs: [Job] = []
     private var runningTracks: Set<Track> = []
     /// The times of the last test notifications, oldest first.
     private var tests: [MonotonicTime] = []
 
-    init(_ watch: FleetWatch, _ audit: AuditLog, _ changes: ChangeFeed, on loop: EventLoop) {
+    init(
+        _ watch: FleetWatch, _ audit: AuditLog, _ changes: ChangeFeed, _ history: HistoryFeed?,
+        _ configuration: ConsoleConfiguration, on loop: EventLoop
+    ) {
         (self.watch, self.audit, self.changes, self.loop) = (watch, audit, changes, loop)
+        (self.history, rules, exportFolder) = (history, configuration.rules, configuration.exportFolder)
+        management = ManagementAccess(configuration.broker)
     }
 
     /// Begins an action that is allowed. Returns the action, or the known action that an earlier request has begun.
@@ -55,16 +79,21 @@ final class ActionRunner: @unchecked Sendable {
         _ request: ActionRequest, _ plan: ActionPlan, _ login: Operator, id: UUIDValue, revision: PauseRevision?
     ) throws(AdminError) -> ActionTable.Action {
         if case .test = request.action { try countTest() }
-        switch table.begin(id, by: login.name, content: request.content) {
-        case .known(let action): return action
-        case .taken: throw Self.taken
-        case .full: throw AdminError(429, "too many actions are running; wait for one to end", code: "busy")
-        case .begun: break
-        }
+        if let known = try add(request, login, id: id) { return known }
         jobs.append(Job(request: request, plan: plan, login: login, id: id, revision: revision))
         changes.note(.actions)
         next()
         return ActionTable.Action(id: id, by: login.name, content: request.content)
+    }
+
+    /// Adds an action to the table. Returns the action if an earlier request has begun it; otherwise nil.
+    func add(_ request: ActionRequest, _ login: Operator, id: UUIDValue) throws(AdminError) -> ActionTable.Action? {
+        switch table.begin(id, by: login.name, content: request.content) {
+        case .known(let action): return action
+        case .taken: throw Self.taken
+        case .full: throw AdminError(429, "too many actions are running; wait for one to end", code: "busy")
+        case .begun: return nil
+        }
     }
 
     static let taken = AdminError(409, "another action has this id", code: "id_taken")
@@ -99,7 +128,7 @@ final class ActionRunner: @unchecked Sendable {
         }
     }
 
-    private func run(_ job: Job) async -> ActionTable.State {
+    func run(_ job: Job) async -> ActionTable.State {
         guard let session = watch.session else { return .failed(ConsoleErrors.away) }
         func record(_ phase: AuditRecord.Phase, _ result: String? = nil) -> AuditRecord {
             audit.record(
@@ -114,7 +143,7 @@ final class ActionRunner: @unchecked Sendable {
         }
         let state = await perform(job, session)
         switch state {
-        case .done(let result), .failed(let result): audit.note(record(.after, result))
+        case .done(let result), .failed(let result): audit.noteWhenConnected(record(.after, result))
         case .running: break
         }
         return state
@@ -131,6 +160,7 @@ final class ActionRunner: @unchecked Sendable {
             } catch {
                 return .failed(error.message)
             }
+        case .messages: return await runMessages(job)
         }
     }
 

@@ -22,6 +22,14 @@ struct ActionTable: Sendable {
         }
     }
 
+    /// The progress of an action that publishes messages.
+    struct Progress: Sendable, Hashable {
+        var done: Int
+        var total: Int
+        /// The ids of the first requests that were published.
+        var ids: [String]
+    }
+
     struct Action: Sendable, Hashable {
         let id: UUIDValue
         /// The operator that began the action.
@@ -29,6 +37,8 @@ struct ActionTable: Sendable {
         /// The content of the request.
         let content: String
         var state = State.running
+        /// nil for an action that publishes no messages again.
+        var progress: Progress?
     }
 
     /// The effect of a request for an action.
@@ -58,7 +68,10 @@ struct ActionTable: Sendable {
         return .begun
     }
 
-    mutating func end(_ id: UUIDValue, _ state: State) { actions[id]?.state = state }
+    mutating func end(_ id: UUIDValue, _ state: State, _ progress: Progress? = nil) {
+        actions[id]?.state = state
+        actions[id]?.progress = progress
+    }
 
     /// Forgets an action that has not begun to have an effect, so that it can be requested again.
     mutating func forget(_ id: UUIDValue) {

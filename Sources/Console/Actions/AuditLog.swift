@@ -15,6 +15,9 @@ final class AuditLog: @unchecked Sendable {
     private static let refusalsBurst = 20
     /// Maximum number of records that wait for the broker's confirm.
     private static let pendingMax = 100
+    /// Maximum time for which a record waits for a connection, and the time between two attempts.
+    private static let reconnectSecondsMax: Int64 = 60
+    private static let reconnectMilliseconds: Int64 = 500
 
     private let loop: EventLoop
     private let console: String
@@ -44,6 +47,20 @@ final class AuditLog: @unchecked Sendable {
         pendingCount += 1
         Task(executorPreference: loop) { [self] in
             _ = try? await session.write(record)
+            pendingCount -= 1
+        }
+    }
+
+    /// Publishes a record as soon as the broker is connected. The record is lost if the broker is away for too long.
+    func noteWhenConnected(_ record: AuditRecord) {
+        guard pendingCount < Self.pendingMax else { return }
+        pendingCount += 1
+        Task(executorPreference: loop) { [self] in
+            let end = loop.now.monotonic + .seconds(Self.reconnectSecondsMax)
+            while !watch.isClosing, loop.now.monotonic < end {
+                if let session = watch.session, (try? await session.write(record)) != nil { break }
+                await loop.sleep(for: .milliseconds(Self.reconnectMilliseconds))
+            }
             pendingCount -= 1
         }
     }

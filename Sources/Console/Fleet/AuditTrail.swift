@@ -1,4 +1,5 @@
 import ControlProtocol
+import Crypto
 
 /// The newest records of the audit. It performs no I/O.
 struct AuditTrail: Sendable {
@@ -28,6 +29,22 @@ struct AuditTrail: Sendable {
             records.removeFirst(first)
             first = 0
         }
+    }
+
+    /// Returns the newest record of an action that has not ended.
+    ///
+    /// - Parameters:
+    ///   - verbs: the names of the actions.
+    ///   - since: UNIX milliseconds. Older records may belong to consoles that were killed.
+    func unfinished(_ verbs: Set<String>, since: Int64) -> AuditRecord? {
+        var ended: Set<UUIDValue> = []
+        for (_, record) in records[first...].reversed() where record.at >= since && verbs.contains(record.verb) {
+            switch record.phase {
+            case .after: ended.insert(record.id)
+            case .before: if !ended.contains(record.id) { return record }
+            }
+        }
+        return nil
     }
 
     struct Page: Sendable {

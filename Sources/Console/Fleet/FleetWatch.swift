@@ -25,7 +25,7 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
     /// Maximum memory of all reports.
     private static let viewBytesMax = 64 << 20
 
-    private let connector: BrokerConnector
+    let connector: BrokerConnector
     private let loop: EventLoop
     private let changes: ChangeFeed
     let topology: Topology
@@ -35,7 +35,7 @@ final class FleetWatch: FleetSessionHandler, @unchecked Sendable {
     private(set) var pauses: PauseRecord?
     private(set) var trail = AuditTrail()
     private(set) var queues: QueueTable
-    private var isClosing = false
+    private(set) var isClosing = false
     /// The session that is open or opening, and its readers.
     private var current: FleetSession?
     private var readers: [StreamReader] = []

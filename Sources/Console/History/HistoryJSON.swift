@@ -1,4 +1,5 @@
 import APNSProtocol
+import Actions
 import ControlProtocol
 import Crypto
 import History
@@ -128,6 +129,7 @@ struct HistoryJSON {
             json.member("code", group.cause.code)
             json.optional("app", group.cause.app)
             json.optional("path", group.cause.path)
+            json.member("where", group.cause.filter)
             json.member("count", group.count)
             json.member("first_at", group.firstAt)
             json.member("last_at", group.lastAt)
@@ -179,6 +181,17 @@ struct HistoryJSON {
         }
         json.endObject()
         return json.bytes
+    }
+}
+
+extension DeadLetterCause {
+    /// The filter of the dead letters with this cause.
+    fileprivate var filter: String {
+        var conditions = [("class", failureClass), ("code", code)].map { "\($0) == \(ResendAction.quoted($1))" }
+        for (name, text) in [("app", app), ("path", path)] {
+            conditions.append("\(name) == \(text.map { ResendAction.quoted($0) } ?? "null")")
+        }
+        return conditions.joined(separator: " && ")
     }
 }
 

@@ -90,7 +90,7 @@ struct HistoryRoutes {
             })
     }
 
-    private static func refusal(_ error: SQLiteError) -> AdminError {
+    static func refusal(_ error: SQLiteError) -> AdminError {
         switch error.code {
         case .queueFull: AdminError(503, "too many queries of the history wait; try again later", code: "busy")
         default: AdminError(503, "cannot read the history: \(error.message)", code: "history_unavailable")

@@ -198,10 +198,6 @@ function watch(state) {
   ];
 }
 
-// Whether the console has planned the action without the stop limit.
-const lacksStop = ({ plan, stopPercent }) => plan !== null && stopPercent !== null
-  && plan.arguments?.stop_above_percent !== stopPercent;
-
 function rest(state) {
   const action = state.rest;
   return [
@@ -210,8 +206,6 @@ function rest(state) {
       field("Rate", choice("rate", rates, state.rate, (rate) => redrive.change("rate", rate))),
       field("Stop above", choice("stop", stopPercents, state.stopPercent,
         (percent) => redrive.change("stopPercent", percent)), "Share of at least 20 results that are not accepted.")),
-    lacksStop(state) && make("p", { class: "gap", key: "stop" }, icon("warn"),
-      make("span", {}, "This console does not stop by itself. Watch the results, and stop the action if they fail.")),
     course(state, action, {
       label: (plan) => `Send the rest${state.rate === null ? "" : ` at ${formatCount(state.rate)}/s`}`
         + ` (${formatCount(plan.count)})`,

@@ -49,6 +49,16 @@ package enum RedriveMessage {
         return message
     }
 
+    /// Returns the request with an edited body for a queue. The number of attempts is reset to 0.
+    package static func edited(_ found: FoundMessage, _ body: [UInt8], to queue: String) -> OutgoingMessage {
+        var message = make(of: found.copy, found.letter, to: queue, resetsAttempts: true)
+        message.body = body
+        // The edited body is uncompressed text, regardless of the old property.
+        if ContentCoding.compression(in: message.contentEncoding) != nil { message.contentEncoding = nil }
+        message.headers.append(MessageHeaderName.editedFrom, .string(found.copy.messageID ?? found.letter.id))
+        return message
+    }
+
     /// Returns the `message-id` of the request. If the body has no id, the original `message-id` is the id of the push
     /// or of the command.
     package static func messageID(of copy: RepublishableMessage, _ letter: DeadLetter) -> String {

@@ -68,10 +68,10 @@ package final class DeadLetterScan {
     package var takenCount = 0
 
     package let loop: EventLoop
-    private let source: MessageSource
+    package let source: MessageSource
     private let names: TopologyNames
     /// The delivery limit of the queue; nil without a limit.
-    private let deliveryLimit: Int?
+    let deliveryLimit: Int?
     /// Maximum number of unacknowledged messages.
     package let window: Int
     private let connector: BrokerConnector
@@ -80,7 +80,7 @@ package final class DeadLetterScan {
     private let publisher: Publisher
     private let consumer: Consumer
     private let consumed: BrokerConnection
-    private let interruption: Interruption
+    private let interruption: Interruption?
     private var interruptionEnd: InterruptionEnd?
     private let connectionHandler: SessionHandler
     private let publisherHandler: SessionHandler
@@ -107,12 +107,13 @@ package final class DeadLetterScan {
     /// Creates a scan. `open` starts it.
     ///
     /// - Parameters:
+    ///   - interruption: the signals that end the scan; nil without signals.
     ///   - connectionHandler: receives the status of the control connection.
     ///   - publisherHandler: receives the broker's refusal of a user ID.
     package init(
         of queue: String, _ source: MessageSource, _ connector: BrokerConnector, on loop: EventLoop,
-        _ interruption: Interruption, deliveryLimit: Int?, window: Int = windowMax,
-        connectionHandler: SessionHandler, publisherHandler: SessionHandler
+        _ interruption: Interruption?, deliveryLimit: Int?, window: Int = windowMax,
+        connectionHandler: SessionHandler = SessionHandler(), publisherHandler: SessionHandler = SessionHandler()
     ) {
         (self.connector, self.loop, self.window) = (connector, loop, window)
         self.interruption = interruption
@@ -150,12 +151,14 @@ package final class DeadLetterScan {
     package func open() async throws(AMQPError) {
         startControl()
         let status = try await admin.status(ofQueue: queue)
-        interruption.hasBegun = true
+        interruption?.hasBegun = true
         (total, otherConsumers) = (status.messages, status.consumers)
-        let interruptionEnd = InterruptionEnd(self)
-        self.interruptionEnd = interruptionEnd
-        interruption.add(interruptionEnd)
-        if let signal = interruption.signal { finish(.interrupted(signal)) }
+        if let interruption {
+            let interruptionEnd = InterruptionEnd(self)
+            self.interruptionEnd = interruptionEnd
+            interruption.add(interruptionEnd)
+            if let signal = interruption.signal { finish(.interrupted(signal)) }
+        }
         guard total > 0 else { return finish(.complete) }
         loop.schedule(after: .seconds(Self.heldSecondsMax)) { [weak self] in self?.finish(.tooLong) }
         consumed.start(ConnectionEvents(self))
@@ -207,6 +210,15 @@ package final class DeadLetterScan {
         }
     }
 
+    /// Returns the next message of a choice; nil at the end of the scan.
+    package func next(of choice: DeadLetterChoice) async -> FoundMessage? {
+        while let message = await next() {
+            let found = FoundMessage(message, source, connector.provenance(of: message))
+            if choice.matches(found.letter, found.copy, nowUnixMilliseconds: loop.now.unixMilliseconds) { return found }
+        }
+        return nil
+    }
+
     /// Acknowledges a message that was published elsewhere or is to be removed.
     package func acknowledge(_ tag: DeliveryTag) {
         acknowledgedCount += 1
@@ -242,7 +254,7 @@ package final class DeadLetterScan {
         await consumed.close()
         await waitUntilRequeued(held)
         await control.close()
-        if let interruptionEnd { interruption.remove(interruptionEnd) }
+        if let interruptionEnd { interruption?.remove(interruptionEnd) }
         interruptionEnd = nil
         return isSettled
     }

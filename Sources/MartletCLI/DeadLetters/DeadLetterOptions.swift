@@ -1,3 +1,4 @@
+import Actions
 import BrokerTopology
 import CommandKit
 import Configuration
@@ -51,6 +52,10 @@ extension DeadLetterOptions {
         action == .redrive && ids.isEmpty && filter == nil && limit == nil && !isDryRun && !choosesAll && !saysYes
     }
 
+    /// Whether the command holds the lock of its queues from the beginning to the end. `edit` holds it only while it
+    /// reads the queue.
+    var locksQueue: Bool { action == .redrive || action == .drop }
+
     /// Whether the command sends dead letters as requests.
     var sendsRequests: Bool {
         guard source == .deadLetters else { return false }
@@ -61,19 +66,10 @@ extension DeadLetterOptions {
         }
     }
 
-    /// Lower bound of the scan window for a wait queue at a low rate.
-    private static let scanWindowMin = 10
-
     /// Maximum number of unacknowledged messages of one scan.
-    ///
-    /// While a request is unacknowledged, it does not return to its request queue, even if its delay expires. If the
-    /// options set a rate, but no filter and no IDs, the window of a wait queue is therefore small. It covers the
-    /// requests of one second, but at least `scanWindowMin`. A dry run has no such limit.
     var scanWindow: Int {
-        guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
-            return DeadLetterScan.windowMax
-        }
-        return min(max(rate, Self.scanWindowMin), DeadLetterScan.windowMax)
+        ResendSettings.window(
+            source, choosesAll: filter == nil && ids.isEmpty, ratePerSecond: ratePerSecond, isDryRun: isDryRun)
     }
 
     /// Returns a command line with these options, for an operator to paste.

@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import CommandKit
 import Configuration
 import JSON
@@ -49,28 +50,5 @@ struct PublishReport: Equatable {
     }
 
     /// The reason for a failure, with a remedy if known; nil if the broker confirmed the message.
-    var reason: String? { sentence.map { commands.completed($0) } }
-
-    private var sentence: String? {
-        switch outcome {
-        case .confirmed: nil
-        case .returned(_, let text): "no queue is bound (\(text)); run: martlet topology apply"
-        case .nacked: "the queue is full or unavailable; consume from the queue, or raise its limit"
-        case .refused(.shortStringTooLong): "a queue name or property is longer than 255 bytes"
-        case .refused(.headersTooLarge): "the properties do not fit into one frame"
-        case .refused(.bodyTooLarge): "the message is too large"
-        case .unknown(let error) where error.code == .notFound, .notSent(let error) where error.code == .notFound:
-            "\(error.message); run: martlet topology apply"
-        case .unknown(let error): "the broker may have received the message: \(error.message)"
-        case .notSent(let error): error.message
-        }
-    }
-}
-
-extension PublishOutcome {
-    /// Whether the publish failed, but the broker may have received the message. If the exchange does not exist, the
-    /// broker closes the channel and discards the message.
-    var isUnknown: Bool {
-        if case .unknown(let error) = self { error.code != .notFound } else { false }
-    }
+    var reason: String? { outcome.failure.map { commands.completed($0) } }
 }

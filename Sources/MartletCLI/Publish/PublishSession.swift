@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import BrokerTopology
 import CommandKit
 import Configuration

@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import CommandKit
 import Configuration
 import Crypto

@@ -1,3 +1,4 @@
+import Actions
 import CommandKit
 import Configuration
 import Delivery
@@ -13,8 +14,6 @@ struct ValidateCommand: ConfiguredCommand {
     static let errorsMax = 1000
     /// Maximum number of warnings printed per schema.
     static let warningsMax = 5
-    /// Limits of documents with `--schema`. Without the option, documents are requests and have the limits of requests.
-    static let limits = JSONLimits(bytesMax: 64 << 20, depthMax: 100_000)
 
     let options: Options
 

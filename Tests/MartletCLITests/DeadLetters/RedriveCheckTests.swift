@@ -5,6 +5,7 @@ import JSON
 import TestKit
 import Testing
 
+@testable import Actions
 @testable import Configuration
 @testable import DeadLetters
 @testable import MartletCLI

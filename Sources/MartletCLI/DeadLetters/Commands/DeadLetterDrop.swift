@@ -24,7 +24,8 @@ struct DeadLetterDrop {
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return failure }
         let (written, failure) = await choose(scan, loop, interruption)
-        let held = written?.tags.filter { scan.holds($0) } ?? []
+        let loss = written == nil ? nil : task.lockLoss()
+        let held = loss == nil ? written?.tags.filter { scan.holds($0) } ?? [] : []
         for tag in held { scan.acknowledge(tag) }
         let code = written == nil ? failure : task.end(of: scan)
         let isSettled = await scan.close()
@@ -36,7 +37,7 @@ struct DeadLetterDrop {
             return .unreachable
         }
         printSummary(held.count, of: scan)
-        guard held.count == written.tags.count else { return .unreachable }
+        guard loss == nil, held.count == written.tags.count else { return .unreachable }
         return code == .success && (task.isMissing(written.names) || written.oversized > 0) ? .failed : code
     }
 

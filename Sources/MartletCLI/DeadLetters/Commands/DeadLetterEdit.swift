@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import CommandKit
 import Configuration
 import DeadLetters
@@ -17,7 +18,8 @@ struct DeadLetterEdit {
     func run(on loop: EpollLoop) async -> ExitCode {
         let interruption = Interruption(on: loop)
         defer { interruption.end() }
-        let (first, failure) = await find(loop, interruption)
+        let (first, failure) = await task.withLock(
+            on: loop, { _ in await find(loop, interruption) }, refused: { (nil, $0) })
         guard let first else { return failure }
         let target = RedriveTarget(names: task.connector.names, queue: task.options.target)
         guard let queue = target.queue(for: first.letter) else {
@@ -46,7 +48,7 @@ struct DeadLetterEdit {
     }
 
     private func edit(
-        _ first: DeadLetterTask.Found, in file: EditedFile, to queue: String, _ loop: EpollLoop,
+        _ first: FoundMessage, in file: EditedFile, to queue: String, _ loop: EpollLoop,
         _ interruption: Interruption
     ) async -> (isSent: Bool, ExitCode) {
         guard let body = await edited(first, in: file, loop, interruption) else {
@@ -58,14 +60,16 @@ struct DeadLetterEdit {
                 return (false, interruption.code ?? .success)
             }
         }
-        return await replace(first, by: body, to: queue, loop, interruption)
+        return await task.withLock(
+            on: loop, { _ in await replace(first, by: body, to: queue, loop, interruption) },
+            refused: { (false, $0) })
     }
 
     /// Returns whether to send an unchanged body without its `content-encoding`. Returns false if that property is not
     /// the only mistake. Otherwise asks the operator, unless `--yes` is set. Without a terminal, prints the command
     /// that sends the body, and returns false.
     private func sendsUnchanged(
-        _ first: DeadLetterTask.Found, _ loop: EpollLoop, _ interruption: Interruption
+        _ first: FoundMessage, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> Bool {
         guard let coding = ContentCoding.compression(in: first.copy.contentEncoding),
             problem(in: first.copy.body, of: first, loop) == nil
@@ -85,7 +89,7 @@ struct DeadLetterEdit {
     }
 
     private func problem(
-        in body: [UInt8], of first: DeadLetterTask.Found, _ loop: EpollLoop
+        in body: [UInt8], of first: FoundMessage, _ loop: EpollLoop
     ) -> ValidationResult.Problem? {
         var copy = first.copy
         copy.body = body
@@ -97,7 +101,7 @@ struct DeadLetterEdit {
     /// Finds the dead letter to edit. Requeues all messages of the scan.
     private func find(
         _ loop: EpollLoop, _ interruption: Interruption
-    ) async -> (DeadLetterTask.Found?, failure: ExitCode) {
+    ) async -> (FoundMessage?, failure: ExitCode) {
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return (nil, failure) }
         var found = EditChoice()
@@ -125,7 +129,7 @@ struct DeadLetterEdit {
 
     /// Returns the edited body; nil after an interruption or an error line.
     private func edited(
-        _ first: DeadLetterTask.Found, in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
+        _ first: FoundMessage, in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> [UInt8]? {
         while true {
             let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
@@ -160,13 +164,13 @@ struct DeadLetterEdit {
     /// Publishes the edited request, then removes the dead letter if the broker confirms the request. Sends nothing if
     /// the dead letter has left the queue.
     private func replace(
-        _ first: DeadLetterTask.Found, by body: [UInt8], to queue: String, _ loop: EpollLoop,
+        _ first: FoundMessage, by body: [UInt8], to queue: String, _ loop: EpollLoop,
         _ interruption: Interruption
     ) async -> (isSent: Bool, ExitCode) {
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return (false, failure) }
         let mark = DeadLetterMark(first.letter)
-        var same: DeadLetterTask.Found?
+        var same: FoundMessage?
         while let next = await task.next(in: scan) {
             guard DeadLetterMark(next.letter) == mark, next.copy.body == first.copy.body else { continue }
             same = next
@@ -180,11 +184,7 @@ struct DeadLetterEdit {
             }
             return (false, code == .success ? .failed : code)
         }
-        var message = RedriveMessage.make(of: same.copy, same.letter, to: queue, resetsAttempts: true)
-        message.body = body
-        // The edited body is uncompressed text, regardless of the old property.
-        if ContentCoding.compression(in: message.contentEncoding) != nil { message.contentEncoding = nil }
-        message.headers.append(MessageHeaderName.editedFrom, .string(same.copy.messageID ?? same.letter.id))
+        let message = RedriveMessage.edited(same, body, to: queue)
         let outcome = await scan.publish(message)
         let isHeld = scan.holds(same.message.tag)
         if outcome == .confirmed, isHeld { scan.acknowledge(same.message.tag) }

@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import BrokerManagement
 import CommandKit
 import Configuration
@@ -9,23 +10,17 @@ import Glibc
 import JSON
 import Text
 
-/// The redrive of dead letters as requests. A dead letter is checked again, published, and removed after the broker's
-/// confirm. Unrouted results and waiting requests are published in the same way, but their bodies are not checked.
-actor DeadLetterRedrive {
+/// The redrive of dead letters as requests, and the return of unrouted results and waiting requests, with its output.
+final class DeadLetterRedrive {
     /// Maximum time after the scan in which the remaining JSON lines are written despite a signal.
     private static let readerMillisecondsMax = 1000
 
-    nonisolated let loop: EpollLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
+    private let loop: EpollLoop
     private let task: DeadLetterTask
     private let interruption: Interruption
     private var scan: DeadLetterScan
     private let target: RedriveTarget
-    private let check: RedriveCheck
-    private var counts = RedriveCounts()
-    private var sent = 0
-    private var limiter: RateLimiter?
+    private lazy var resend = MessageResend(task.resendSettings(target), on: loop, self)
     /// The detection of results without a bound queue. nil in a dry run, and for other messages, which the broker
     /// returns if they are unroutable.
     private let returns: UnroutedReturns?
@@ -35,7 +30,7 @@ actor DeadLetterRedrive {
     private var failures = FirstLines()
     /// JSON lines that are not yet written to standard output.
     private var lines: [UInt8] = []
-    /// The exit code of a failure that stops publishing.
+    /// The exit code of a failure of the output or the lock.
     private var failure: ExitCode?
 
     /// Creates a redrive. Call this initializer on the loop's thread.
@@ -43,11 +38,9 @@ actor DeadLetterRedrive {
         self.task = task
         self.loop = loop
         target = RedriveTarget(names: task.connector.names, queue: task.options.target)
-        check = RedriveCheck(task.rules, target)
         interruption = Interruption(on: loop)
         scan = task.scan(on: loop, interruption)
         groups = DeadLetterGroups(by: task.options.groupedBy)
-        limiter = task.options.ratePerSecond.map { RateLimiter(perSecond: $0) }
         returns =
             task.options.source == .unrouted && !task.options.isDryRun
             ? UnroutedReturns(loop: loop, connector: task.connector) : nil
@@ -86,7 +79,7 @@ actor DeadLetterRedrive {
         case .success(let queues): task.queues = queues
         }
         let redrive = DeadLetterRedrive(task, on: loop)
-        return (await redrive.run(), await redrive.counts.redriven)
+        return (await redrive.run(), redrive.resend.counts.redriven)
     }
 
     func run() async -> ExitCode {
@@ -110,31 +103,30 @@ actor DeadLetterRedrive {
             }
             code = await redriveQueue()
             isComplete = isComplete && scan.isComplete
-            guard code == .success, failure == nil, sent < options.limit ?? .max else { break }
+            guard code == .success, !resend.isOver else { break }
         }
         await returns?.close()
         if options.isDryRun, !options.isJSON {
-            Terminal.output.write(DeadLetterText.table(groups, of: counts.seen, in: task.place, options.source))
+            Terminal.output.write(DeadLetterText.table(groups, of: resend.counts.seen, in: task.place, options.source))
         }
         await conclude()
-        if let id = counts.firstRefused, !options.isJSON {
+        if let id = resend.counts.firstRefused, !options.isJSON {
             let command = options.edit(id).command(task.commands)
             Terminal.error.line("martlet: to correct a request that would fail again, run: \(command)".printable)
         }
         if case .interrupted? = scan.end { return code }
         let isMissing =
-            sent < options.limit ?? .max
-            && task.reportMissing(found, of: counts.seen, isComplete: isComplete)
+            !resend.isFull && task.reportMissing(found, of: resend.counts.seen, isComplete: isComplete)
         guard code == .success else { return code }
-        return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
+        if let failure = self.failure ?? resend.failure.map({ report(of: $0).exitCode }) { return failure }
+        return isMissing || resend.counts.areSomeAmiss ? .failed : .success
     }
 
     /// Processes the open scan, and closes the scan. Returns the exit code.
     private func redriveQueue() async -> ExitCode {
         let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
-        await redriveAll()
+        await resend.run(scan)
         progress.end()
-        counts.seen += scan.seen
         let code = task.end(of: scan)
         let isSettled = await scan.close()
         guard !isSettled, scan.acknowledgedCount > 0 else { return code }
@@ -145,10 +137,10 @@ actor DeadLetterRedrive {
 
     private func conclude() async {
         guard options.isJSON else {
-            Terminal.output.line(counts.line(isDryRun: options.isDryRun, verb: options.source.resent))
+            Terminal.output.line(resend.counts.line(isDryRun: options.isDryRun, verb: options.source.resent))
             return
         }
-        lines += Array("\(counts.json(isDryRun: options.isDryRun, options.source))\n".utf8)
+        lines += Array("\(resend.counts.json(isDryRun: options.isDryRun, options.source))\n".utf8)
         let deadline = loop.now.monotonic + .milliseconds(Self.readerMillisecondsMax)
         await writeLines { self.interruption.code != nil && self.loop.now.monotonic >= deadline }
         guard !lines.isEmpty else { return }
@@ -167,116 +159,11 @@ actor DeadLetterRedrive {
         guard !isWritten, rest.isEmpty, failure == nil else { return }
         // The reader has exited, so the outcome of further messages could not be reported.
         failure = .failed
-        scan.stop()
+        resend.stop()
     }
 
-    private func redriveAll() async {
-        await withTaskGroup(of: Void.self) { group in
-            var window = PublishWindow()
-            while failure == nil, sent < options.limit ?? .max,
-                let next = await task.next(in: scan)
-            {
-                await writeLines { self.scan.isCutShort }
-                if !options.ids.isEmpty { found.formUnion(next.names) }
-                guard let message = outgoing(next) else { continue }
-                if returns?[message.routingKey] == false {
-                    counts.unroutable += 1
-                    report(next.letter.id, "unroutable", Self.unroutable(message))
-                    continue
-                }
-                sent += 1
-                if options.isDryRun {
-                    counts.redriven += 1
-                    groups.add(next.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
-                    continue
-                }
-                if let wait = limiter?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
-                await window.makeRoom(in: &group)
-                // During the wait, the scan may have ended or other messages may have failed.
-                if scan.isCutShort || failure != nil { break }
-                scan.takenCount += 1
-                if let returns, returns[message.routingKey] == nil {
-                    await publish(message, next.letter.id, next.message.tag)
-                    continue
-                }
-                // Capture only the ID and the tag, because `next` would keep another body in memory.
-                group.addTask { [id = next.letter.id, tag = next.message.tag] in await self.publish(message, id, tag) }
-            }
-            scan.stop()
-        }
-    }
-
-    /// Returns the message to publish. Counts and reports a message that stays in the queue, and returns nil.
-    private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
-        if next.message.isOversized {
-            counts.refuse("size.message_bytes", nil)
-            report(next.letter.id, "invalid", "body too large", code: "size.message_bytes")
-            return nil
-        }
-        do throws(ResendMessage.Refusal) {
-            switch options.source {
-            case .deadLetters: break
-            case .unrouted: return try ResendMessage.result(next.message, next.copy, task.connector.names)
-            case .waits: return try ResendMessage.request(next.message, next.copy, task.connector.names)
-            }
-        } catch {
-            counts.failed += 1
-            report(next.letter.id, "failed", error.text)
-            return nil
-        }
-        if let problem = check.problem(in: next.copy, of: next.letter, now: loop.now.unixMilliseconds) {
-            counts.refuse(problem.reason, next.letter.id)
-            report(next.letter.id, "invalid", problem.message, code: problem.reason)
-            return nil
-        }
-        guard let queue = target.queue(for: next.letter) else {
-            counts.failed += 1
-            report(next.letter.id, "failed", remedy: target.advice(task, id: next.letter.id))
-            return nil
-        }
-        return RedriveMessage.make(
-            of: next.copy, next.letter, to: queue, resetsAttempts: options.resetsAttempts)
-    }
-
-    private func publish(
-        _ message: OutgoingMessage, _ id: String, _ tag: DeliveryTag
-    ) async {
-        defer { scan.takenCount -= 1 }
-        let outcome = await outcome(of: message)
-        if outcome == .confirmed {
-            guard scan.holds(tag) else {
-                counts.left += 1
-                return report(
-                    id, "left", "published, but the broker connection was lost before the message was removed")
-            }
-            scan.acknowledge(tag)
-            if returns?[message.routingKey] == false {
-                counts.unroutable += 1
-                return report(id, "unroutable", Self.unroutable(message))
-            }
-            counts.redriven += 1
-            return report(id, options.source.resent.replacing(" ", with: "_"))
-        }
-        if outcome.isUnknown { counts.unknown += 1 } else { counts.failed += 1 }
-        let result = PublishReport(
-            file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
-        report(id, outcome.isUnknown ? "unknown" : "failed", result.reason ?? "not published")
-        if case .refused = outcome { return }
-        // Other requests of this wait queue may belong to another request queue.
-        if case .returned = outcome, options.source == .waits { return }
-        // The other messages would also fail.
-        failure = result.exitCode
-        scan.stop()
-    }
-
-    /// Publishes a message. For the first result with each routing key, also determines whether a queue is bound.
-    private func outcome(of message: OutgoingMessage) async -> PublishOutcome {
-        guard let returns, returns[message.routingKey] == nil else { return await scan.publish(message) }
-        return await returns.publishFirst(message) { await self.scan.publish($0) }
-    }
-
-    private static func unroutable(_ message: OutgoingMessage) -> String {
-        "no queue bound for \(message.routingKey)"
+    private func report(of outcome: PublishOutcome, routingKey: String = "", id: String = "") -> PublishReport {
+        PublishReport(file: routingKey, messageID: id, outcome: outcome, commands: task.commands)
     }
 
     /// Reports an outcome: one JSON line for each message, or text for the first few messages that were
@@ -301,6 +188,44 @@ actor DeadLetterRedrive {
             lines += Array(Terminal.output.jsonLine(String(decoding: json.bytes, as: UTF8.self)).utf8)
         } else if let text {
             failures.report("\(id): \(text)")
+        }
+    }
+}
+
+extension DeadLetterRedrive: ResendHandler {
+    func chose(_ message: FoundMessage) async {
+        await writeLines { self.scan.isCutShort }
+        if failure == nil, let loss = task.lockLoss() {
+            failure = loss
+            resend.stop()
+        }
+        if !options.ids.isEmpty { found.formUnion(message.names) }
+    }
+
+    func wouldSend(_ letter: DeadLetter) { groups.add(letter, nowUnixMilliseconds: loop.now.unixMilliseconds) }
+
+    func isRouted(_ routingKey: String) -> Bool? { returns.map { $0[routingKey] } ?? true }
+
+    func publishFirst(
+        _ message: OutgoingMessage, _ publish: (OutgoingMessage) async -> PublishOutcome
+    ) async -> PublishOutcome {
+        guard let returns else { return await publish(message) }
+        return await returns.publishFirst(message, publish)
+    }
+
+    func reported(_ event: ResendReport) {
+        let id = event.id
+        switch event.outcome {
+        case .resent: report(id, options.source.resent.replacing(" ", with: "_"))
+        case .refused(let code, let reason): report(id, "invalid", reason, code: code)
+        case .foreign(let reason): report(id, "failed", reason)
+        case .noTarget: report(id, "failed", remedy: target.advice(task, id: id))
+        case .unroutable(let routingKey): report(id, "unroutable", "no queue bound for \(routingKey)")
+        case .notPublished(let outcome, let routingKey):
+            let reason = report(of: outcome, routingKey: routingKey, id: id).reason
+            report(id, outcome.isUnknown ? "unknown" : "failed", reason ?? "not published")
+        case .left:
+            report(id, "left", "published, but the broker connection was lost before the message was removed")
         }
     }
 }

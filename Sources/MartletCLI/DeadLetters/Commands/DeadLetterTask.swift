@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import BrokerManagement
 import BrokerTopology
 import CommandKit
@@ -17,6 +18,18 @@ struct DeadLetterTask: Sendable {
     let choice: DeadLetterChoice
     /// The rules by which requests are checked before they are sent; nil to check only the contract.
     var rules: RequestRules?
+    /// Whether the workers have fleet control, so that a console may lock the queue.
+    var hasFleetControl = false
+    /// The lock that excludes other commands and consoles; nil for a command that removes no messages.
+    var lock: QueueLock?
+
+    /// Returns the settings with which the options publish messages again.
+    func resendSettings(_ target: RedriveTarget) -> ResendSettings {
+        var settings = ResendSettings(options.source, choice, to: target)
+        (settings.rules, settings.limit, settings.ratePerSecond) = (rules, options.limit, options.ratePerSecond)
+        (settings.isDryRun, settings.resetsAttempts) = (options.isDryRun, options.resetsAttempts)
+        return settings
+    }
 
     /// Totals of the scans of all queues.
     struct Totals {
@@ -31,13 +44,6 @@ struct DeadLetterTask: Sendable {
 
     /// The advice that completes the commands in remedies.
     var commands: CommandAdvice { CommandAdvice(options.broker) }
-
-    /// A message that the options choose.
-    struct Found {
-        let message: IncomingMessage
-        let copy: RepublishableMessage
-        let letter: DeadLetter
-    }
 
     /// Scans the queues without removing messages. Stops after the first queue whose scan fails.
     ///
@@ -140,55 +146,29 @@ struct DeadLetterTask: Sendable {
     }
 
     /// Returns the next chosen message; nil at the end of the scan.
-    func next(in scan: DeadLetterScan) async -> Found? {
-        while let message = await scan.next() {
-            let copy = RepublishableMessage(message, connector.provenance(of: message))
-            var letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
-            switch options.source {
-            case .deadLetters: break
-            case .unrouted: letter.readResult(copy.body)
-            // The routing key is the queue to which the broker returns the request.
-            case .waits: letter.queue = message.routingKey
-            }
-            if choice.matches(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
-                return Found(message: message, copy: copy, letter: letter)
-            }
-        }
-        return nil
-    }
+    func next(in scan: DeadLetterScan) async -> FoundMessage? { await scan.next(of: choice) }
 
     /// Returns the exit code of a scan. Prints an error line if the scan failed. A signal causes no line.
     func end(of scan: DeadLetterScan) -> ExitCode {
-        func line(_ text: String) { Terminal.error.line("martlet: \(scan.queue): \(text)".printable) }
+        func line(_ advice: String = "") {
+            Terminal.error.line("martlet: \(scan.problem ?? "")\(advice)".printable)
+        }
         switch scan.end {
         case nil, .complete, .enough:
             return .success
-        case .windowFull where scan.window < DeadLetterScan.windowMax:
-            line(
-                "\(scan.window) \(options.source.noun)s stay in the queue and fill the window: "
-                    + "run the command again without --rate")
-            return .failed
         case .windowFull:
-            line(
-                "read only the oldest \(DeadLetterScan.windowMax) of \(scan.total) messages: "
-                    + options.source.roomAdvice)
+            line()
             return .failed
         case .tooLong:
-            line(
-                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, because RabbitMQ requeues unacknowledged "
-                    + "messages after 30 minutes: run the command again for the rest")
+            line()
             return .timedOut
         case .interrupted(let signal):
             return ExitCode(signal)
         case .lost(let error):
             Terminal.error.line(connector.line(error))
             return error.isUnreachable ? .unreachable : .failed
-        case .worn(let deliveries):
-            let limit = options.deliveryLimit ?? 0
-            line(
-                "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards a "
-                    + "message after more than \(limit). "
-                    + DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))
+        case .worn:
+            line(" " + DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))
             return .failed
         }
     }
@@ -212,9 +192,4 @@ struct DeadLetterTask: Sendable {
     func isMissing(_ found: Set<String>) -> Bool { !missing(found).isEmpty }
 
     private func missing(_ found: Set<String>) -> [String] { options.ids.filter { !found.contains($0) } }
-}
-
-extension DeadLetterTask.Found {
-    /// The names by which an operator can choose the message.
-    var names: [String] { [letter.id, copy.messageID].compactMap(\.self) }
 }

@@ -3,13 +3,13 @@ import DeadLetters
 
 /// The choice of the dead letter to edit. Several dead letters may have the same ID.
 struct EditChoice {
-    private(set) var first: DeadLetterTask.Found?
+    private(set) var first: FoundMessage?
     /// Number of dead letters that differ from the first.
     private var others = 0
     /// The time of the newest failure, in UNIX milliseconds.
     private var newestFailedAt: Int64?
 
-    mutating func add(_ found: DeadLetterTask.Found) {
+    mutating func add(_ found: FoundMessage) {
         newestFailedAt = [newestFailedAt, found.letter.failedAt].compactMap(\.self).max()
         guard let first else {
             first = found

@@ -1,4 +1,5 @@
 import BrokerManagement
+import BrokerTopology
 import CommandKit
 import Configuration
 import DeadLetters
@@ -37,7 +38,8 @@ extension MessageQueueCommand {
         }
         let connector = try options.broker.connector()
         var options = options
-        let queues = options.source.queues(of: try options.broker.topology())
+        let topology = try options.broker.topology()
+        let queues = options.source.queues(of: topology)
         if options.source != .waits, let management = ManagementAccess(try options.broker.configuration()) {
             guard options.readDeliveryLimit(of: queues[0], management), Self.mayReplay(options, connector, management)
             else {
@@ -48,9 +50,14 @@ extension MessageQueueCommand {
             if options.sendsRequests, let path = options.broker.configPath {
                 try ConfigurationFile(path).requestRules()
             } else { nil }
-        let task = DeadLetterTask(connector: connector, queues: queues, options: options, choice: choice, rules: rules)
+        let task = DeadLetterTask(
+            connector: connector, queues: queues, options: options, choice: choice, rules: rules,
+            hasFleetControl: topology.hasFleetControl)
         Interruption.block()
-        return CommandLoop.run { await execute(task, on: $0) }
+        guard options.locksQueue else { return CommandLoop.run { await execute(task, on: $0) } }
+        return CommandLoop.run { loop in
+            await task.withLock(on: loop, { await execute($0, on: loop) }, refused: { $0 })
+        }
     }
 
     private static func mayReplay(

@@ -1,15 +1,17 @@
-import Configuration
+package import Configuration
 import Delivery
-import JSON
-import JSONSchema
+package import JSON
+package import JSONSchema
 
 /// A check of documents against a schema. All documents share the validator's memory.
-struct DocumentCheck {
+package struct DocumentCheck {
     /// The number of steps that each value and each key adds to the step limit. It is higher than in a worker, so that
     /// large documents can be checked.
     private static let stepsPerValue = 8
+    /// Limits of documents that are not requests. Requests have their own limits.
+    private static let documentLimits = JSONLimits(bytesMax: 64 << 20, depthMax: 100_000)
 
-    let limits: JSONLimits
+    package let limits: JSONLimits
     private let validator: SchemaValidator
     /// Whether documents are requests, which also have limits that no schema can express.
     private let isOfMessages: Bool
@@ -18,10 +20,10 @@ struct DocumentCheck {
     private let checker: RequestChecker?
     private let errorsMax: Int
 
-    init(_ schema: CompiledSchema, isOfMessages: Bool, _ rules: RequestRules? = nil, errorsMax: Int) {
+    package init(_ schema: CompiledSchema, isOfMessages: Bool, _ rules: RequestRules? = nil, errorsMax: Int) {
         limits =
             isOfMessages
-            ? rules.map { JSONLimits(bytesMax: $0.messageBytesMax) } ?? JSONLimits() : ValidateCommand.limits
+            ? rules.map { JSONLimits(bytesMax: $0.messageBytesMax) } ?? JSONLimits() : Self.documentLimits
         self.rules = rules
         checker = rules?.checker
         validator = SchemaValidator(schema, stepsPerValue: Self.stepsPerValue)
@@ -29,7 +31,7 @@ struct DocumentCheck {
         self.errorsMax = errorsMax
     }
 
-    func result(of text: [UInt8]) -> ValidationResult {
+    package func result(of text: [UInt8]) -> ValidationResult {
         let document: JSONDocument
         do {
             document = try JSONDocument(text, limits: limits)

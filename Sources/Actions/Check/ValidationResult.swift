@@ -1,36 +1,36 @@
-import Delivery
-import JSON
-import JSONSchema
+package import Delivery
+package import JSON
+package import JSONSchema
 
 /// The result of validating one document.
-struct ValidationResult: Equatable {
-    var errors: [Problem] = []
+package struct ValidationResult: Equatable {
+    package var errors: [Problem] = []
     /// Whether further errors were omitted.
-    var hasMore = false
-    var warnings: [Warning] = []
+    package var hasMore = false
+    package var warnings: [Warning] = []
 
-    var isValid: Bool { errors.isEmpty }
+    package var isValid: Bool { errors.isEmpty }
 
     /// A finding that does not make the document invalid.
-    struct Warning: Equatable {
-        var key: UnknownApsKey
-        var position: JSONPosition
+    package struct Warning: Equatable {
+        package var key: UnknownApsKey
+        package var position: JSONPosition
     }
 
-    enum Problem: Equatable {
+    package enum Problem: Equatable, Sendable {
         case json(JSONError)
         case schema(SchemaViolation, JSONPosition)
         /// A violation of a limit of requests or of a rule of the configuration.
         case violation(RequestViolation, JSONPosition)
 
-        var position: JSONPosition {
+        package var position: JSONPosition {
             switch self {
             case .json(let error): error.position
             case .schema(_, let position), .violation(_, let position): position
             }
         }
 
-        var message: String {
+        package var message: String {
             switch self {
             case .json(let error): error.message
             case .schema(let violation, _): violation.description
@@ -39,7 +39,7 @@ struct ValidationResult: Equatable {
         }
 
         /// Class and code as in a worker's dead letter, such as `schema.enum`.
-        var reason: String {
+        package var reason: String {
             switch self {
             case .json(let error): "json.\(error.code.rawValue)"
             case .schema(let violation, _): "schema.\(violation.keyword)"
@@ -53,7 +53,7 @@ struct ValidationResult: Equatable {
     /// - Parameters:
     ///   - file: name of the document's file; nil for a single file.
     ///   - firstLine: the line of the file on which the document begins, counted from 1.
-    func json(file: String?, firstLine: Int) -> String {
+    package func json(file: String?, firstLine: Int) -> String {
         var json = JSONWriter()
         json.beginObject()
         if let file { json.member("file", file) }

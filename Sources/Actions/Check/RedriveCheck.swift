@@ -1,14 +1,14 @@
 import APNSProtocol
 import BrokerTopology
-import Configuration
-import DeadLetters
+package import Configuration
+package import DeadLetters
 import Delivery
 import JSON
 import Registrations
 
 /// A check that finds the mistake for which the worker of the target queue would refuse a redriven dead letter. The
 /// dead letter is a request or a registration command.
-struct RedriveCheck {
+package struct RedriveCheck {
     private let target: RedriveTarget
     private let requests: RequestCheck
     /// The environments of the configured apps; nil to check only the contract.
@@ -17,7 +17,7 @@ struct RedriveCheck {
     /// Creates a check.
     ///
     /// - Parameter rules: the rules of the worker's configuration; nil to check only the contract.
-    init(_ rules: RequestRules?, _ target: RedriveTarget) {
+    package init(_ rules: RequestRules?, _ target: RedriveTarget) {
         self.target = target
         requests = RequestCheck(rules)
         environments = rules?.commandEnvironments
@@ -26,7 +26,8 @@ struct RedriveCheck {
     /// Returns the mistake for which a worker would refuse the properties or the body; nil if the message is valid.
     ///
     /// - Parameter now: UNIX milliseconds.
-    func problem(in copy: RepublishableMessage, of letter: DeadLetter, now: Int64) -> ValidationResult.Problem? {
+    package func problem(in copy: RepublishableMessage, of letter: DeadLetter, now: Int64) -> ValidationResult.Problem?
+    {
         if let violation = ContentCoding.violation(of: copy.contentEncoding) {
             return .violation(violation, JSONPosition(offset: 0, line: 1, column: 1))
         }
@@ -36,7 +37,7 @@ struct RedriveCheck {
     /// Returns the mistake for which a worker would refuse the body; nil if the body is valid.
     ///
     /// - Parameter now: UNIX milliseconds.
-    func problem(
+    package func problem(
         inBodyOf copy: RepublishableMessage, _ letter: DeadLetter, now: Int64
     ) -> ValidationResult.Problem? {
         guard target.queue(for: letter) == target.names.registrationsQueue else {

@@ -1,20 +1,20 @@
 import APNSProtocol
-import JSON
+package import JSON
 import Text
 
 /// A key inside `aps` that Apple does not define. Martlet only warns about the key, because Apple adds keys over time.
 /// Most unknown keys are typing errors: APNs accepts the key, and devices ignore it.
-struct UnknownApsKey: Equatable {
+package struct UnknownApsKey: Equatable {
     /// Maximum number of keys that are reported for one request.
     static let countMax = 5
 
     /// JSON pointer of the member.
-    var pointer: String
+    package var pointer: String
     /// The Apple key that was probably intended; nil if no Apple key is similar.
-    var suggestion: String?
+    package var suggestion: String?
     var nodeIndex: Int
 
-    static func all(in request: JSONValue) -> [UnknownApsKey] {
+    package static func all(in request: JSONValue) -> [UnknownApsKey] {
         guard let aps = request["payload"]?["aps"] else { return [] }
         var found: [UnknownApsKey] = []
         for (key, _) in aps.members {
@@ -29,11 +29,11 @@ struct UnknownApsKey: Equatable {
     }
 
     /// The message after the pointer.
-    var message: String {
+    package var message: String {
         "is not a key that Apple defines; devices ignore the key"
             + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
     }
 
     /// The complete sentence for an operator.
-    var sentence: String { "\(pointer) \(message)." }
+    package var sentence: String { "\(pointer) \(message)." }
 }

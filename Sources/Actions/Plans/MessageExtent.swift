@@ -1,0 +1,17 @@
+import Text
+
+/// The number of messages that an action concerns.
+package struct MessageExtent: Sendable, Hashable {
+    package var count: Int
+    /// Whether the count is only an upper limit.
+    package var isAtMost: Bool
+    /// The number of chosen messages that stay, because a worker would refuse them again.
+    package var invalid: Int
+
+    package init(count: Int = 0, isAtMost: Bool = false, invalid: Int = 0) {
+        (self.count, self.isAtMost, self.invalid) = (count, isAtMost, invalid)
+    }
+
+    /// Returns the count in words.
+    func counted(_ noun: String) -> String { (isAtMost ? "at most " : "") + count.counted(noun) }
+}
