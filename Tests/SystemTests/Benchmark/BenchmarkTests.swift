@@ -139,7 +139,7 @@ extension BenchmarkTests {
             let result = try await ChildProcess.run(
                 [
                     Products.executable("martlet-bench"), "registrations", "--quick", "--users", "600", "--messages",
-                    "2000", "--json",
+                    "1000", "--json",
                 ], within: TestTimeout.duration * 2)
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root
