@@ -51,6 +51,23 @@ import Testing
         #expect(errors.joined().contains("/nowhere/at-all"))
     }
 
+    // A child that starts while a file is being written inherits its descriptor until it calls exec.
+    @Test func `executes a new program while other children start`() async throws {
+        let directory = try TemporaryDirectory()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for round in 0..<25 {
+                        let program = try await directory.writeProgram("\(worker)-\(round)", "#!/bin/sh\nexit 3\n")
+                        let result = try await ChildProcess.run([program])
+                        #expect(result.exit.status == .exited(3), "\(result.errors)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func `measures a running child`() async throws {
         let child = try await ChildProcess(
             ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; cat"], input: .pipe)

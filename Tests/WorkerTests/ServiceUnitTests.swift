@@ -91,7 +91,7 @@ import Testing
 
     // Any user can open the script and hold a lock on it.
     @Test func noOtherUserCanDelayRestarts() async throws {
-        let script = try restartWorkers()
+        let script = try await restartWorkers()
         let result = try await ChildProcess.run(
             ["flock", "--shared", "--no-fork", script, "timeout", "20", script], within: .seconds(30))
         #expect(result.exit.status == .exited(0), "\(result)")
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func aRestartThatHangsEndsTheWaitOfTheNext() async throws {
-        let script = try restartWorkers()
+        let script = try await restartWorkers()
         let lock = directory.file("lock")
         try #require(mkdir(lock, 0o700) == 0)
         let result = try await ChildProcess.run(["flock", lock, "timeout", "20", script], within: .seconds(30))
@@ -120,15 +120,13 @@ import Testing
     }
 
     /// Returns the script with its lock below the folder, a short timeout, and a `systemctl` without units.
-    private func restartWorkers() throws -> String {
-        let systemctl = try directory.write("systemctl", "#!/bin/sh\nexit 0\n")
+    private func restartWorkers() async throws -> String {
+        let systemctl = try await directory.writeProgram("systemctl", "#!/bin/sh\nexit 0\n")
         let text = try Files.lines(of: directory.file("usr/libexec/martlet/restart-workers")).joined(separator: "\n")
             .replacing(/\nlock=.*/, with: "\nlock=\(directory.file("lock"))")
             .replacing(/\nlock_seconds_max=.*/, with: "\nlock_seconds_max=1")
             .replacing("systemctl ", with: "\(systemctl) ")
-        let script = try directory.write("restart-workers", text + "\n")
-        for path in [systemctl, script] { try #require(chmod(path, 0o755) == 0) }
-        return script
+        return try await directory.writeProgram("restart-workers", text + "\n")
     }
 
     private func number(_ key: String) throws -> Int? {

@@ -30,6 +30,20 @@ public final class TemporaryDirectory: Sendable {
         return file
     }
 
+    /// Writes an executable file, such as a script, in the folder and returns its path.
+    ///
+    /// Another process writes the file. If this process wrote it, a child that another thread starts meanwhile could
+    /// hold the file open for writing, and executing the file would fail with `ETXTBSY`.
+    @discardableResult
+    public func writeProgram(_ name: String, _ text: String) async throws(ProcessError) -> String {
+        let source = try write("\(name).text", text)
+        let result = try await ChildProcess.run(["install", "-m", "700", source, file(name)])
+        guard result.exit.status == .exited(0) else {
+            throw ProcessError("cannot write \(file(name)): \(result.errors.joined(separator: " "))")
+        }
+        return file(name)
+    }
+
     /// Returns the text of a file in the folder.
     ///
     /// - Throws: `ProcessError` if the file cannot be read.

@@ -580,8 +580,7 @@ import Testing
         let name = environment.map { "\($0)\($1.utf8.count)" }.sorted().joined()
         let dead = try await DeadLetterQueue("unnamed\(name)")
         let directory = try TemporaryDirectory()
-        try directory.write("vi", "#!/bin/sh\nexec /bin/sed -i s/N°/No/ \"$1\"\n")
-        try #require(chmod(directory.file("vi"), 0o700) == 0)
+        try await directory.writeProgram("vi", "#!/bin/sh\nexec /bin/sed -i s/N°/No/ \"$1\"\n")
         var environment = environment
         if environment["PATH"] != nil { environment["PATH"] = "\(directory.path):/usr/bin:/bin" }
         try await dead.publish([dead.letter(0)])
