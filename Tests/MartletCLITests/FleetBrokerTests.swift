@@ -1,5 +1,6 @@
 import AMQP
 import Actions
+import BrokerManagement
 import BrokerTopology
 import ControlProtocol
 import Crypto
@@ -80,7 +81,13 @@ import Testing
 
     @Test func thePrintedScriptDeclaresTheSame() async throws {
         let config = try configure("printed")
-        let script = try await martlet("topology", "print", "--config", config, "--format", "rabbitmqctl")
+        let version = try #require(
+            try await BrokerClients.withAdmin(broker.url) {
+                try await $0.declareQueue("printed")
+                return BrokerVersion($0.serverProperties)
+            })
+        let script = try await martlet(
+            "topology", "print", "--config", config, "--format", "rabbitmqctl", "--broker", "\(version)")
         try await shell(script.output)
         let check = try await martlet("topology", "check", "--config", config)
         #expect(check.exit.status == .exited(0), "\(check.output)")
