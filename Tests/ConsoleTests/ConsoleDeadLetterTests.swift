@@ -1,4 +1,5 @@
 import AMQP
+import Actions
 import ControlProtocol
 import EventLoop
 import Glibc
@@ -52,12 +53,15 @@ import Testing
                 (0..<10).flatMap { _ in numbers.map { QueuedMessages.letter($0, "stops") } }, broker)
             let old = QueuedMessages.failedAt + 1
             let earlier = numbers.map { JournalLines.refused($0, path: "/", at: old) }
-            try await console.publish(JournalLines.batch(earlier, at: old))
+            // The index is current, since the batch is new.
+            try await console.publish(JournalLines.batch(earlier, at: console.loop.now.unixMilliseconds))
+            try await Self.waitForHistory(console, session)
             let preview = try await console.preview(
                 session, "redrive", #"{"where":null,"rate_per_second":20,"stop_above_percent":50}"#)
             #expect(
                 try preview.json["summary"]?.string
-                    == "Sends 100 dead letters of stops.dead as requests; stops itself above 50 % failures")
+                    == "Sends 100 dead letters of stops.dead as requests, at most 20 a second; stops "
+                    + "itself above 50 % failures")
             #expect(try preview.json["arguments"]?["stop_above_percent"]?.int == 50, "\(preview.body)")
             #expect(try await console.begin(session, "redrive", preview, id: Self.first).status == 201)
             let now = console.loop.now.unixMilliseconds + 1000
@@ -73,6 +77,29 @@ import Testing
                 try await Self.count("stops.requests", broker), try await Self.count("stops.dead", broker)
             )
             #expect(sent >= 20 && kept > 0 && sent + kept == 100, "\(sent) \(kept)")
+        }
+    }
+
+    /// Waits until the console reads the journal.
+    private static func waitForHistory(_ console: ConsoleHarness, _ session: String) async throws {
+        try await console.waitForChange(session, "the history", at: "/api/causes") { body in
+            body["totals"]?["journal_seconds_behind"]?.int != nil
+        }
+    }
+
+    @Test func `A redrive that stops itself has a rate, and needs a history that receives results`() async throws {
+        try await run("behind", hasJournal: true) { console, broker in
+            let session = try await console.logIn(.operate)
+            try await Self.publish([QueuedMessages.letter(0, "behind")], broker)
+            try await Self.waitForHistory(console, session)
+            let plan = try await console.preview(session, "redrive", #"{"where":null,"stop_above_percent":20}"#)
+            #expect(try plan.json["arguments"]?["rate_per_second"]?.int == ResendAction.watchedRate, "\(plan.body)")
+            try await broker.rabbitmqctl("delete_queue", "behind.journal")
+            try await console.waitForChange(session, "the lost history", at: "/api/causes") { body in
+                body["totals"]?["journal_seconds_behind"]?.int == nil
+            }
+            let refused = try await console.preview(session, "redrive", #"{"where":null,"stop_above_percent":20}"#)
+            #expect(refused.status == 409 && refused.code == "history", "\(refused.body)")
         }
     }
 
@@ -104,27 +131,31 @@ import Testing
             #expect(plan["count"]?.int == 5 && plan["role"]?.string == "admin", "\(preview.body)")
             #expect(
                 plan["summary"]?.string == "Drops 5 dead letters of drops.dead after their export to a file")
-            #expect(plan["command"]?.string?.hasPrefix("martlet dead-letters drop ") == true)
+            #expect(
+                plan["command"]?.string?.hasPrefix("martlet dead-letters drop --config martlet.yaml --where ") == true)
             #expect(try await Self.count("drops.dead", broker) == 8)
             #expect(try await console.begin(lesser, "drop", preview, id: Self.first).code == "role")
             #expect(try await console.begin(admin, "drop", preview, id: Self.first).status == 201)
             let ended = try await console.end(admin, Self.first)
             let result = try #require(ended["result"]?.string, "\(ended["error"]?.string ?? "")")
             let folder = console.folder.file("exports")
-            let start = "dropped 5 of 8 dead letters; file: \(folder)/dead-"
+            let start = "dropped 5 of 5 dead letters; file: \(folder)/dead-"
             try #require(result.hasPrefix(start) && result.hasSuffix(".jsonl"), "\(result)")
-            let path = String(result.dropFirst("dropped 5 of 8 dead letters; file: ".count))
+            let path = String(result.dropFirst("dropped 5 of 5 dead letters; file: ".count))
             let lines = try Files.lines(of: path)
             #expect(lines.count == 5)
             let ids = try lines.map {
                 try JSONDocument(Array($0.utf8)).root["properties"]?["message_id"]?.string
             }
             #expect(ids == (0..<5).map(QueuedMessages.id))
+            #expect(try Files.names(in: folder).count == 1)
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o077 == 0)
             #expect(try await Self.count("drops.dead", broker) == 3)
             try await console.waitForAudit(admin) { records in
-                records.filter { $0["verb"]?.string == "drop" && $0["by"]?.string == "ada" }.count == 2
+                let drops = records.filter { $0["verb"]?.string == "drop" && $0["by"]?.string == "ada" }
+                return drops.compactMap { $0["phase"]?.string } == ["after", "before"]
+                    && drops.map { $0["outcome"]?.string } == ["done", nil]
             }
         }
     }
@@ -151,12 +182,13 @@ import Testing
             let session = try await console.logIn(.operate)
             try await Self.publish((0..<3).map { QueuedMessages.letter($0, "edits") }, broker)
             let id = QueuedMessages.id(1)
-            func arguments(_ body: String, failedAt: Int64? = nil) -> String {
+            func arguments(_ body: String, failedAt: Int64? = nil, original: String? = nil) -> String {
                 var json = JSONWriter()
                 json.beginObject()
                 json.member("id", id)
                 json.optional("failed_at", failedAt)
                 json.member("body", body)
+                json.optional("original", original)
                 json.endObject()
                 return String(decoding: json.bytes, as: UTF8.self)
             }
@@ -171,7 +203,9 @@ import Testing
             #expect(unknown.status == 404 && unknown.code == "unknown", "\(unknown.body)")
 
             let corrected = body.replacing("N° 1", with: "Corrected")
-            let preview = try await console.preview(session, "edit", arguments(corrected))
+            let other = try await console.preview(session, "edit", arguments(corrected, original: body + " "))
+            #expect(other.status == 409 && other.code == "moved", "\(other.body)")
+            let preview = try await console.preview(session, "edit", arguments(corrected, original: body))
             #expect(try preview.json["count"]?.int == 1, "\(preview.body)")
             #expect(
                 try preview.json["summary"]?.string == "Sends the corrected dead letter \(id) as a request")

@@ -148,7 +148,7 @@ import Testing
             let refused = try await console.preview(session, "redrive", #"{"where":null}"#)
             #expect(refused.status == 409 && refused.code == "busy", "\(refused.body)")
             #expect(try refused.json["holder"]?.kind == .null)
-            #expect(try refused.json["error"]?.string == "another redrive, drop or edit is running")
+            #expect(try refused.json["error"]?.string == "another redrive, drop or edit is running; wait for its end")
             await lock.release()
             let done = try await console.act(session, "redrive", #"{"where":null}"#, id: Self.first)
             #expect(done["result"]?.string == "redriven 1; messages read: 1")
@@ -213,7 +213,7 @@ import Testing
             let first = try await console.end(session, Self.first)
             #expect(first["progress"]?["done"]?.int == 1, "\(first["error"]?.string ?? "")")
             let all = try await console.act(
-                session, "bring_back", #"{"code":"held-Shutdown","scope":"topic com.example.shop"}"#,
+                session, "bring_back", #"{"code":"held-Shutdown","apps":["com.example.shop","com.example.none"]}"#,
                 id: Self.second)
             #expect(all["result"]?.string == "brought back 199; messages read: 299", "\(all["error"]?.string ?? "")")
             #expect(all["ids"]?.list.count == ResendRun.idsMax)
@@ -230,11 +230,15 @@ import Testing
                 ("redrive", #"{"where":"clas == 1"}"#, "filter"), ("redrive", #"{"where":""}"#, "invalid"),
                 ("redrive", #"{"where":5}"#, "invalid"), ("redrive", #"{"max":0}"#, "invalid"),
                 ("redrive", #"{"rate_per_second":1.5}"#, "invalid"), ("redrive", #"{"until":-1}"#, "invalid"),
-                ("bring_back", #"{"code":""}"#, "invalid"), ("bring_back", #"{"scope":"planet earth"}"#, "invalid"),
+                ("bring_back", #"{"code":""}"#, "invalid"), ("bring_back", #"{"apps":[]}"#, "invalid"),
+                ("bring_back", #"{"apps":[""]}"#, "invalid"), ("bring_back", #"{"apps":["a",1]}"#, "invalid"),
+                ("bring_back", #"{"apps":"com.example.shop"}"#, "invalid"),
             ] {
                 let refused = try await console.preview(session, action, arguments)
                 #expect(refused.status == 400 && refused.code == code, "\(arguments): \(refused.body)")
             }
+            let filter = try await console.preview(session, "redrive", #"{"where":"code == \"a\" && clas == 1"}"#)
+            #expect(try filter.json["offset"]?.int == 15, "\(filter.body)")
             let viewer = try await console.logIn(.view, name: "vera")
             #expect(try await console.preview(viewer, "redrive", "{}").code == "role")
             try await Self.publish([QueuedMessages.letter(0, "wrong")], broker)
@@ -243,7 +247,27 @@ import Testing
             #expect(try await console.end(session, Self.first)["state"]?.string == "done")
             // The same id is the same action, and another id needs a new preview.
             #expect(try await console.begin(session, "redrive", preview, id: Self.first).status == 200)
-            #expect(try await console.begin(session, "redrive", preview, id: Self.second).code == "moved")
+            #expect(try await console.begin(session, "redrive", preview, id: Self.second).code == "expired")
+        }
+    }
+
+    @Test func `Of two operators with the same plan, one runs it`() async throws {
+        try await run("once") { console, broker in
+            let sessions = [try await console.logIn(.operate), try await console.logIn(.operate, name: "bob")]
+            try await Self.publish((0..<20).map { QueuedMessages.letter($0, "once") }, broker)
+            let arguments = #"{"where":null,"max":5,"until":\#(console.loop.now.unixMilliseconds)}"#
+            let previews = [
+                try await console.preview(sessions[0], "redrive", arguments),
+                try await console.preview(sessions[1], "redrive", arguments),
+            ]
+            #expect(try previews[0].json["expect"]?.string == previews[1].json["expect"]?.string)
+            async let first = console.begin(sessions[0], "redrive", previews[0], id: Self.first)
+            async let second = console.begin(sessions[1], "redrive", previews[1], id: Self.second)
+            let statuses = [try await first.status, try await second.status]
+            #expect(statuses.sorted() == [201, 409])
+            let begun = statuses[0] == 201 ? Self.first : Self.second
+            #expect(try await console.end(sessions[0], begun)["state"]?.string == "done")
+            #expect(try await Self.count("once.requests", broker) == 5)
         }
     }
 

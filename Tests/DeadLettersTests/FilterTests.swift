@@ -156,4 +156,15 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [
+        (#"token == "00fc13ad""#, #"token == "…""#),
+        (#"code == "BadTopic" && body.user in ["ann", 'bob'] "#, #"code == "BadTopic" && body.user in ["…", "…"] "#),
+        (#"header["x-user"] contains "ann" || id == "ann""#, #"header["x-user"] contains "…" || id == "ann""#),
+        (#"(body["token"] != "a\"b") && app == "token""#, #"(body["token"] != "…") && app == "token""#),
+        ("body.urgent && status >= 400", "body.urgent && status >= 400"), ("token ==", "token =="), ("\"", "…"),
+    ])
+    func theMaskHidesPersonalTexts(_ text: String, _ masked: String) {
+        #expect(FilterMask.masked(text) == masked)
+    }
 }

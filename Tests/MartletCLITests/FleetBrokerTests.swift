@@ -228,11 +228,11 @@ import Testing
         let probe = "why: repaired; command: martlet probe --all --why repaired"
         #expect(
             lines.sorted() == [
-                "pause after: \(pause); revision 1: in force at 0 of 0 workers that report",
+                "pause after done: \(pause); revision 1: in force at 0 of 0 workers that report",
                 "pause before: \(pause)",
-                "probe after: \(probe); no worker has replied",
+                "probe after failed: \(probe); no worker has replied",
                 "probe before: \(probe)",
-                "resume after: \(resume); unchanged: the fleet has no pause of topic com.example.other",
+                "resume after done: \(resume); unchanged: the fleet has no pause of topic com.example.other",
                 "resume before: \(resume)",
             ], "\(audit.errors)")
     }

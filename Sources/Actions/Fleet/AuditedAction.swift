@@ -24,14 +24,17 @@ package struct AuditedAction {
     package func begin() async throws(AMQPError) { try await session.write(record(.before)) }
 
     /// Publishes the record after the action. The record is lost if the broker is away.
-    package func end(_ result: String, count: Int? = nil) async {
-        _ = try? await session.write(record(.after, result, count))
+    package func end(_ outcome: AuditRecord.Outcome, _ result: String, count: Int? = nil) async {
+        _ = try? await session.write(record(.after, outcome, result, count))
     }
 
-    private func record(_ phase: AuditRecord.Phase, _ result: String? = nil, _ count: Int? = nil) -> AuditRecord {
+    private func record(
+        _ phase: AuditRecord.Phase, _ outcome: AuditRecord.Outcome? = nil, _ result: String? = nil, _ count: Int? = nil
+    ) -> AuditRecord {
         AuditRecord(
-            id: id, at: session.loop.now.unixMilliseconds, by: operatorName, verb: action.name, phase: phase, why: why,
-            command: action.recordedCommandLine, result: result, count: count, console: ProcessName.current)
+            id: id, at: session.loop.now.unixMilliseconds, by: operatorName, verb: action.name, phase: phase,
+            outcome: outcome, why: why, command: action.recordedCommandLine, result: result, count: count,
+            console: ProcessName.current)
     }
 }
 

@@ -13,8 +13,14 @@ final class DropFile: @unchecked Sendable {
         fileprivate init(_ code: Int32) { reason = strerror(code).map { String(cString: $0) } ?? "error \(code)" }
     }
 
+    /// The path of the complete file. Until then, the file has the name with ``partSuffix``, so that no import takes it
+    /// for a complete one.
     let path: String
+    private static let partSuffix = ".part"
     private let descriptor: Int32
+    private var isNamed = false
+    /// The folder that contains the new folder of the file; nil if the folder existed.
+    private let parent: String?
     private var buffer: [UInt8] = []
 
     /// Creates the file, and its folder if there is none.
@@ -23,10 +29,12 @@ final class DropFile: @unchecked Sendable {
     ///   - now: UNIX milliseconds.
     ///   - random: distinguishes files of the same second.
     init(in folder: String, at now: Int64, random: UInt64) throws(Failure) {
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Failure(errno) }
+        let isNew = mkdir(folder, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw Failure(errno) }
+        parent = isNew ? folder.lastIndex(of: "/").map { String(folder[...$0]) } : nil
         let digits = String(random % 0x10000, radix: 16)
         path = "\(folder)/dead-\(Self.time(now))-\(String(repeating: "0", count: 4 - digits.count))\(digits).jsonl"
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        descriptor = open(path + Self.partSuffix, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(errno) }
     }
 
@@ -49,10 +57,12 @@ final class DropFile: @unchecked Sendable {
         if buffer.count >= Self.flushBytes { try await flush(isLast: false) }
     }
 
-    /// Writes the remaining lines, and flushes the file and its folder to the disk.
-    func finish() async throws(Failure) { try await flush(isLast: true) }
+    /// Writes the remaining lines, flushes the file to the disk, and gives it its name.
+    func finish() async throws(Failure) {
+        try await flush(isLast: true)
+    }
 
-    func remove() { unlink(path) }
+    func remove() { unlink(isNamed ? path : path + Self.partSuffix) }
 
     private func flush(isLast: Bool) async throws(Failure) {
         // A slow disk must not stop the loop.
@@ -73,13 +83,19 @@ final class DropFile: @unchecked Sendable {
         }
     }
 
-    /// Flushes also the folder, because only this flush writes the name of a new file to the disk.
     private func sync() -> Bool {
-        guard fsync(descriptor) == 0 else { return false }
-        let folder = open(
-            path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
-        return fsync(folder) == 0
+        guard fsync(descriptor) == 0, link(path + Self.partSuffix, path) == 0 else { return false }
+        isNamed = true
+        return unlink(path + Self.partSuffix) == 0
+            && Self.sync(folder: path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+            && (parent.map(Self.sync(folder:)) ?? true)
+    }
+
+    /// Flushes a folder to the disk, because only this flush writes the names of new entries.
+    private static func sync(folder: String) -> Bool {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
     }
 }

@@ -76,7 +76,7 @@ package final class DropRun: QueueRun, @unchecked Sendable {
         let isSettled = await scan.close()
         guard done > 0 else {
             file?.remove()
-            if let problem { return .failed(problem) }
+            if let problem { return QueueRunEnd(problem: problem, of: scan) }
             return isStopped ? .stopped : .complete
         }
         guard isSettled, done == tags.count else {

@@ -19,6 +19,8 @@ package final class EditRun: QueueRun, @unchecked Sendable {
         case unknown
         /// Several dead letters have the id. The times of their failures are UNIX milliseconds.
         case ambiguous([Int64])
+        /// The dead letter has another body than the one that the operator has corrected.
+        case otherBody
         /// A worker would refuse the body.
         case body(ValidationResult.Problem)
         /// The body of the dead letter is too large.
@@ -30,6 +32,9 @@ package final class EditRun: QueueRun, @unchecked Sendable {
             switch self {
             case .unknown: "the queue has no dead letter with this id"
             case .ambiguous: "several dead letters have this id; choose one by the time of its failure"
+            case .otherBody:
+                "the dead letter has another body than the one shown: a later request with its id has failed; run "
+                    + "the command, which shows the body of the queue"
             case .body(let problem): "a worker would refuse the body: \(problem.message)"
             case .tooLarge: "the body is larger than \(DeadLetterScan.messageBytesMax) bytes"
             case .noTarget: "the request queue of the dead letter is unknown; run the command with --to"
@@ -91,7 +96,7 @@ package final class EditRun: QueueRun, @unchecked Sendable {
         if tag != nil, !isHeld || !isSettled {
             problem = "the broker connection was lost: the dead letter may still be in the queue"
         }
-        if let problem { return .failed(problem) }
+        if let problem { return QueueRunEnd(problem: problem, of: scan) }
         if let refusal { return .failed(refusal.sentence) }
         return isStopped && done == 0 ? .stopped : .complete
     }
@@ -117,6 +122,7 @@ package final class EditRun: QueueRun, @unchecked Sendable {
         guard let first else { return refuse(.unknown) }
         guard !isAmbiguous else { return refuse(.ambiguous(moments.sorted())) }
         guard !first.message.isOversized else { return refuse(.tooLarge) }
+        guard action.original == nil || action.original == first.copy.body else { return refuse(.otherBody) }
         var copy = first.copy
         copy.body = action.body
         if let problem = RedriveCheck(rules, target)

@@ -67,8 +67,11 @@ package final class QueueLock: @unchecked Sendable {
         let end = connection.loop.now.monotonic + .milliseconds(milliseconds)
         while true {
             if try await admin.acquireLock(name) {
-                state = .held
-                return true
+                // The connection may have been lost since the broker's reply, and the lock with it.
+                if isConnected {
+                    state = .held
+                    return true
+                }
             }
             guard connection.loop.now.monotonic < end else { return false }
             await connection.loop.sleep(for: .milliseconds(Self.retryMilliseconds))
@@ -84,15 +87,18 @@ package final class QueueLock: @unchecked Sendable {
         await connection.close()
     }
 
+    private var isConnected: Bool {
+        switch connection.status {
+        case .idle, .ready, .blocked: true
+        case .connecting, .waiting, .disconnected, .closed: false
+        }
+    }
+
     private func changed(_ status: BrokerStatus) {
         handler.statusChanged(status)
-        guard case .held = state else { return }
-        switch status {
-        case .idle, .ready, .blocked: break
-        case .connecting, .waiting, .disconnected, .closed:
-            state = .lost
-            lost()
-        }
+        guard case .held = state, !isConnected else { return }
+        state = .lost
+        lost()
     }
 
     private final class Events: SessionHandler {

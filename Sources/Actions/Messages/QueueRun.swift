@@ -1,3 +1,5 @@
+import DeadLetters
+
 /// A run of an action that removes messages from queues, for a console. Loop-bound.
 package protocol QueueRun: AnyObject, Sendable {
     /// The number of messages that are done.
@@ -21,4 +23,11 @@ package enum QueueRunEnd: Sendable, Hashable {
     case complete
     case stopped
     case failed(String)
+    /// The broker would discard messages after more deliveries.
+    case worn(String)
+
+    /// The end of a run with a problem of its scan.
+    init(problem: String, of scan: DeadLetterScan) {
+        if case .worn = scan.end { self = .worn(problem) } else { self = .failed(problem) }
+    }
 }

@@ -5,6 +5,7 @@ package import Crypto
 package import DeadLetters
 import Delivery
 package import EventLoop
+import Text
 
 /// The publication of the chosen messages of one or more queues for a console. Connections of its own read the queues,
 /// so that a loss requeues all messages that were not published.
@@ -23,8 +24,10 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
     private lazy var resend = MessageResend(settings, on: loop, self)
     /// The ids of the first requests that were published.
     package private(set) var ids: [String] = []
-    /// The reasons why messages were not published, or why the run ended early.
+    /// The reason why messages were not published, or why the run ended early.
     private var problem: String?
+    /// Whether the broker would discard messages after more deliveries.
+    private var isWorn = false
     private var isStopped = false
     /// The number of messages that a dry run has not read, because the window is full.
     private var unread = 0
@@ -46,7 +49,9 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
 
     /// The number of messages in a dry run.
     package var extent: MessageExtent {
-        MessageExtent(count: counts.redriven + unread, isAtMost: unread > 0, invalid: counts.invalid)
+        MessageExtent(
+            count: counts.redriven + unread, isAtMost: unread > 0, invalid: counts.invalid,
+            unsendable: counts.failed + counts.unroutable)
     }
 
     package var done: Int { counts.redriven }
@@ -69,8 +74,11 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
             problem = problem ?? error.message
         }
         problem = problem ?? resend.failure?.failure
-        if let problem { return .failed(problem) }
-        return isStopped ? .stopped : .complete
+        if let problem { return isWorn ? .worn(problem) : .failed(problem) }
+        if isStopped { return .stopped }
+        // The operator expects only messages that a worker would refuse to stay.
+        let unsent = counts.chosen - counts.redriven - counts.invalid
+        return unsent > 0 ? .failed("\(unsent.counted(settings.source.noun)) may still be in the queue") : .complete
     }
 
     private func run(of queue: String) async throws(AMQPError) {
@@ -90,6 +98,7 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
             unread = min(scan.total - scan.seen, (settings.limit ?? .max) - counts.redriven)
         } else {
             problem = problem ?? scan.problem
+            if case .worn = scan.end { isWorn = true }
         }
         let isSettled = await scan.close()
         guard !isSettled, scan.acknowledgedCount > 0 else { return }

@@ -28,6 +28,9 @@ package struct DeadLetterSelection: Sendable, Hashable {
         return choice
     }
 
+    /// The choice without the texts of the filter that the audit must not contain.
+    var masked: DeadLetterSelection { DeadLetterSelection(filter: filter.map(FilterMask.masked), until: until) }
+
     /// The options of a command that chooses the same dead letters.
     var options: String { text.map { "--where \(Shell.word($0))" } ?? "--all" }
 }

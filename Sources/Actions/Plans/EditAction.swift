@@ -8,9 +8,11 @@ package struct EditAction: Sendable, Hashable {
     package var failedAt: Int64?
     /// The corrected body.
     package var body: [UInt8]
+    /// The body that the operator has corrected; nil if it is unknown. A dead letter with another body stays.
+    package var original: [UInt8]?
 
-    package init(id: String, failedAt: Int64?, body: [UInt8]) {
-        (self.id, self.failedAt, self.body) = (id, failedAt, body)
+    package init(id: String, failedAt: Int64?, body: [UInt8], original: [UInt8]? = nil) {
+        (self.id, self.failedAt, self.body, self.original) = (id, failedAt, body, original)
     }
 
     /// The command that opens the body in an editor, without the options of the broker.

@@ -53,12 +53,40 @@ package enum MessageAction: Sendable, Hashable {
         }
     }
 
+    /// The action with `"…"` for texts that the audit must not contain.
+    var masked: MessageAction {
+        switch self {
+        case .resend(var action):
+            if case .deadLetters(let selection) = action.choice { action.choice = .deadLetters(selection.masked) }
+            return .resend(action)
+        case .drop(var action):
+            action.choice = action.choice.masked
+            return .drop(action)
+        case .edit: return self
+        }
+    }
+
     /// Returns the words that the operator must type for a number of messages; nil for a small number.
     ///
     /// - Parameter prefix: the prefix of the names at the broker.
     package func phrase(count: Int, prefix: String) -> String? {
         guard count > Self.unconfirmedMax else { return nil }
         return "\(name.replacing("_", with: " ")) \(prefix)"
+    }
+
+    /// Returns the maximum number of messages that a run removes, so that no message is removed without the
+    /// confirmation of an operator. Messages may have arrived since the preview.
+    ///
+    /// - Parameter extent: the messages of the preview.
+    package func limit(confirmed extent: MessageExtent) -> Int {
+        switch self {
+        case .resend(let action):
+            // The number of waiting requests is an estimate, since their reading would delay them.
+            let confirmed = action.source == .waits ? max(extent.count, Self.unconfirmedMax) : extent.count
+            return min(action.limit ?? .max, confirmed)
+        case .drop(let action): return min(action.limit ?? .max, extent.count)
+        case .edit: return 1
+        }
     }
 
     /// Returns the effect in words.

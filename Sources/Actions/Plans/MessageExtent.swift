@@ -7,9 +7,11 @@ package struct MessageExtent: Sendable, Hashable {
     package var isAtMost: Bool
     /// The number of chosen messages that stay, because a worker would refuse them again.
     package var invalid: Int
+    /// The number of chosen messages that stay for another reason, such as an unknown request queue.
+    package var unsendable: Int
 
-    package init(count: Int = 0, isAtMost: Bool = false, invalid: Int = 0) {
-        (self.count, self.isAtMost, self.invalid) = (count, isAtMost, invalid)
+    package init(count: Int = 0, isAtMost: Bool = false, invalid: Int = 0, unsendable: Int = 0) {
+        (self.count, self.isAtMost, self.invalid, self.unsendable) = (count, isAtMost, invalid, unsendable)
     }
 
     /// Returns the count in words.

@@ -43,9 +43,13 @@ package enum OperatorAction: Sendable, Hashable {
 
     /// The command without values that the audit must not contain.
     package var recordedCommandLine: String {
-        guard case .test(var request) = self else { return commandLine }
-        request.deviceToken = request.deviceToken.prefix(Self.shownTokenCharacters) + "…"
-        return request.commandLine
+        switch self {
+        case .pause, .probe: return commandLine
+        case .test(var request):
+            request.deviceToken = request.deviceToken.prefix(Self.shownTokenCharacters) + "…"
+            return request.commandLine
+        case .messages(let action): return action.masked.commandLine
+        }
     }
 
     private static let shownTokenCharacters = 8

@@ -7,6 +7,9 @@ import Text
 /// A publication of messages again: dead letters as requests, or waiting requests to their request queues.
 package struct ResendAction: Sendable, Hashable {
     package static let rateMax = 1_000_000
+    /// The rate of an action that stops itself, unless the operator chooses another. The results of the first requests
+    /// arrive after some seconds, in which the action sends further requests.
+    package static let watchedRate = 500
 
     package enum Choice: Sendable, Hashable {
         case deadLetters(DeadLetterSelection)
@@ -14,8 +17,8 @@ package struct ResendAction: Sendable, Hashable {
         ///
         /// - Parameters:
         ///   - code: the cause, without the mark of a breaker; nil for every cause.
-        ///   - app: nil for every app.
-        case waits(code: String?, app: String?)
+        ///   - apps: the bundle IDs; nil for every app.
+        case waits(code: String?, apps: [String]?)
     }
 
     package var choice: Choice
@@ -51,10 +54,13 @@ package struct ResendAction: Sendable, Hashable {
     private var selection: DeadLetterSelection {
         switch choice {
         case .deadLetters(let selection): return selection
-        case .waits(let code, let app):
-            let codes = code.map { [$0, MessageHeaderName.heldCode($0)].map(Self.quoted).joined(separator: ", ") }
-            let conditions = [codes.map { "code in [\($0)]" }, app.map { "app == \(Self.quoted($0))" }]
-                .compactMap(\.self)
+        case .waits(let code, let apps):
+            func isOne(_ field: String, of texts: [String]) -> String {
+                "\(field) in [\(texts.map(Self.quoted).joined(separator: ", "))]"
+            }
+            let conditions = [
+                code.map { isOne("code", of: [$0, MessageHeaderName.heldCode($0)]) }, apps.map { isOne("app", of: $0) },
+            ].compactMap(\.self)
             return DeadLetterSelection(filter: conditions.isEmpty ? nil : conditions.joined(separator: " && "))
         }
     }
@@ -75,11 +81,16 @@ package struct ResendAction: Sendable, Hashable {
     /// Returns the effect in words.
     func summary(_ extent: MessageExtent, _ names: TopologyNames) -> String {
         let number = extent.counted(source.noun)
-        let stays = extent.invalid > 0 ? "; \(extent.invalid) would fail again and stay" : ""
+        let stays =
+            (extent.invalid > 0 ? "; \(extent.invalid) would fail again and stay" : "")
+            + (extent.unsendable > 0 ? "; \(extent.unsendable) cannot be sent and stay" : "")
         let stops = stopAbovePercent.map { "; stops itself above \($0) % failures" } ?? ""
+        let rate = ratePerSecond.map { ", at most \($0) a second" } ?? ""
         return switch choice {
-        case .deadLetters: "Sends \(number) of \(source.place(names)) as requests\(stays)\(stops)"
-        case .waits: "Returns \(number) from \(source.place(names)) to the request queues"
+        case .deadLetters: "Sends \(number) of \(source.place(names)) as requests\(rate)\(stays)\(stops)"
+        case .waits(_, let apps):
+            "Returns \(number) \(apps.map { "of \($0.count.counted("app"))" } ?? "of all apps") from "
+                + "\(source.place(names)) to the request queues\(rate)"
         }
     }
 

@@ -25,12 +25,14 @@ public struct AdminResponse: Sendable {
     /// - Parameters:
     ///   - code: a word for programs, as the member `code`; nil to omit the member.
     ///   - remedy: a command or sentence, as the member `remedy`; nil to omit the member.
+    ///   - offset: the place of a mistake, as the member `offset`; nil to omit the member.
     public static func error(
-        _ status: Int, _ sentence: String, code: String? = nil, remedy: String? = nil
+        _ status: Int, _ sentence: String, code: String? = nil, remedy: String? = nil, offset: Int? = nil
     ) -> AdminResponse {
-        let members = [("error", sentence), ("code", code), ("remedy", remedy)].compactMap { name, text in
+        let texts = [("error", sentence), ("code", code), ("remedy", remedy)].compactMap { name, text in
             text.map { "\"\(name)\":\(quoted($0))" }
         }
+        let members = texts + (offset.map { ["\"offset\":\($0)"] } ?? [])
         return .json(Array("{\(members.joined(separator: ","))}\n".utf8), status: status)
     }
 
@@ -56,6 +58,8 @@ public struct AdminError: Error, Sendable, Hashable {
     public var code: String?
     /// A command or sentence that helps; nil if the sentence contains the remedy.
     public var remedy: String?
+    /// The number of bytes before a mistake in a text of the request; nil for other refusals.
+    public var offset: Int?
 
     public init(_ status: Int, _ sentence: String, code: String? = nil, remedy: String? = nil) {
         self.status = status
@@ -65,5 +69,5 @@ public struct AdminError: Error, Sendable, Hashable {
     }
 
     /// The answer to the refused request.
-    public var response: AdminResponse { .error(status, sentence, code: code, remedy: remedy) }
+    public var response: AdminResponse { .error(status, sentence, code: code, remedy: remedy, offset: offset) }
 }

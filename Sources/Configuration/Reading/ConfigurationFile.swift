@@ -59,7 +59,11 @@ package struct ConfigurationFile: Sendable {
     package func console() throws(ConfigurationError) -> ConsoleConfiguration {
         let text = try text()
         var configuration = try read(text) { reader, root in reader.readConsole(root) }
-        configuration.rules = try? requestRules(text: text)
+        do throws(ConfigurationError) {
+            configuration.rules = .success(try requestRules(text: text))
+        } catch {
+            configuration.rules = .failure(error)
+        }
         return configuration
     }
 

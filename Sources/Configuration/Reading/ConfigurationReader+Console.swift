@@ -1,6 +1,7 @@
 import AMQP
 import BrokerTopology
 import ControlProtocol
+import Delivery
 import EventLoop
 import JSON
 
@@ -23,6 +24,7 @@ extension ConfigurationReader {
         var configuration = ConsoleConfiguration(broker: broker, topology: topology)
         if let section { read(section, into: &configuration) }
         if hasJournal(root) { configuration.history = history(section?["history"]) }
+        configuration.acceptedShare = readJournal(root)?.acceptedShare ?? configuration.acceptedShare
         return configuration
     }
 
@@ -48,6 +50,7 @@ extension ConfigurationReader {
         guard let url = brokerURL(url) else { return nil }
         var broker = WorkerConfiguration.Broker(url: url, namesUser: url.namesUser)
         readNames(amqp, into: &broker)
+        broker.management = amqp["management_url"].flatMap { readManagement($0, login: url.credentials) }
         if url.usesTLS { broker.tls = readTLS(amqp["tls"]) }
         broker.serverName = amqp["tls"]?["server_name"].flatMap { text($0) }
         return broker

@@ -167,7 +167,7 @@ struct ConfigurationReader {
     }
 
     /// Reads the URL of the management API. A URL without credentials gets the credentials of the AMQP connection.
-    private mutating func readManagement(_ value: JSONValue, login: AMQPCredentials) -> HTTPURL? {
+    mutating func readManagement(_ value: JSONValue, login: AMQPCredentials) -> HTTPURL? {
         guard let text = text(value) else { return nil }
         do {
             var url = try HTTPURL(text)

@@ -37,8 +37,11 @@ package struct ConsoleConfiguration: Sendable {
     package var topology: Topology
     /// The settings of the history; nil without a journal.
     package var history: HistorySettings?
-    /// The rules by which requests are checked before they are sent; nil if the sections of the rules have mistakes.
-    package var rules: RequestRules?
+    /// The share of accepted results that workers write to the journal, from 0 to 1.
+    package var acceptedShare = 1.0
+    /// The rules by which requests are checked before they are sent, or the mistakes in their sections; nil to check
+    /// only the contract.
+    package var rules: Result<RequestRules, ConfigurationError>?
 
     package init(broker: WorkerConfiguration.Broker, topology: Topology) {
         self.broker = broker

@@ -51,7 +51,7 @@ struct ConsoleRoutes {
                 return .json(auditPage(before: try Self.cursor(request)))
             },
         ] + actions + HistoryRoutes(feed: history, desk: desk, watch: watch, loop: loop).all
-            + RevealRoutes(history, desk, watch, audit, configuration.rules, on: loop).all
+            + RevealRoutes(history, desk, watch, audit, try? configuration.rules?.get(), on: loop).all
     }
 
     // MARK: Routes
@@ -144,6 +144,7 @@ struct ConsoleRoutes {
             json.member("by", record.by)
             json.member("verb", record.verb)
             json.member("phase", record.phase.rawValue)
+            json.optional("outcome", record.outcome?.rawValue)
             for (name, text) in [("why", record.why), ("command", record.command), ("result", record.result)] {
                 json.key(name)
                 if let text { json.string(text) } else { json.null() }
@@ -234,22 +235,27 @@ extension ConsoleRoutes {
         }
         if let known = try runner.known(wanted, login, id: id) { return exchange.answer(runner.response(known)) }
         guard watch.session != nil else { throw AdminError(503, ConsoleErrors.away, code: "broker") }
+        let preview: ActionPreviews.Entry?
         let plan: ActionPlan?
         if case .messages(let action) = wanted.action {
             if let refusal = runner.busy(action.source) { return exchange.answer(refusal.response) }
-            plan = runner.previews.plan(wanted.expect, of: wanted.content, at: loop.now.monotonic)
+            preview = runner.previews.entry(wanted.expect, of: wanted.content, at: loop.now.monotonic)
+            plan = preview?.plan
         } else {
-            plan = self.plan(wanted)
+            (preview, plan) = (nil, self.plan(wanted))
         }
         if let phrase = plan?.phrase, wanted.phrase != phrase {
             audit.refused("\(wanted.action.name): wrong phrase", by: login.name)
             throw AdminError(403, "type the phrase: \(phrase)", code: "phrase")
         }
         guard let plan, wanted.expect == plan.expect else {
+            if case .messages = wanted.action {
+                throw AdminError(409, "the preview has expired, or its action has begun; look again", code: "expired")
+            }
             throw AdminError(409, "the state has changed since the preview; look again", code: "moved")
         }
-        if case .messages(let action) = wanted.action {
-            return try runner.begin(wanted, action, plan, login, id: id, LateAnswer(exchange))
+        if case .messages(let action) = wanted.action, let preview {
+            return try runner.begin(wanted, action, preview, login, id: id, LateAnswer(exchange))
         }
         let revision = watch.pauses?.revision
         exchange.answer(
@@ -267,8 +273,8 @@ extension ConsoleRoutes {
 extension MessageAction {
     /// Returns the number of waiting requests that the action returns; nil for other actions.
     fileprivate func waiting(in waits: [OpenWaits]) -> Int? {
-        guard case .resend(let action) = self, case .waits(let code, let app) = action.choice else { return nil }
-        return waits.lazy.filter { (code == nil || $0.code == code) && (app == nil || $0.app == app) }
+        guard case .resend(let action) = self, case .waits(let code, let apps) = action.choice else { return nil }
+        return waits.lazy.filter { (code == nil || $0.code == code) && (apps?.contains($0.app) ?? true) }
             .reduce(0) { $0 + $1.count }
     }
 }

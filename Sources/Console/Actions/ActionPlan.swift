@@ -34,8 +34,8 @@ struct ActionPlan: Sendable, Hashable {
         _ request: ActionRequest, commands: CommandAdvice, _ names: TopologyNames, pauses: PauseRevision?, workers: Int,
         probed: FleetProbe.Plan, messages: MessageExtent = MessageExtent()
     ) {
-        command = commands.completed(request.action.commandLine)
-        recordedCommand = commands.completed(request.action.recordedCommandLine)
+        command = commands.completedCommand(request.action.commandLine)
+        recordedCommand = commands.completedCommand(request.action.recordedCommandLine)
         summary = request.action.summary(workers: workers, probed: probed, messages: messages, names)
         phrase = request.action.phrase(prefix: names.prefix, messages: messages)
         role = request.action.role

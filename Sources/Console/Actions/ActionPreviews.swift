@@ -7,10 +7,11 @@ struct ActionPreviews: Sendable {
     /// The time for which a plan is valid.
     static let validSeconds: Int64 = 600
 
-    private struct Entry {
+    /// A plan, and its preview.
+    struct Entry: Sendable {
         let plan: ActionPlan
-        let content: String
-        let at: MonotonicTime
+        fileprivate let content: String
+        fileprivate let at: MonotonicTime
     }
 
     /// The plans, oldest first.
@@ -22,13 +23,19 @@ struct ActionPreviews: Sendable {
         entries.append(Entry(plan: plan, content: content, at: now))
     }
 
-    /// Returns the plan of a preview of the same request; nil if there is none, or if it is no longer valid.
-    func plan(_ expect: String?, of content: String, at now: MonotonicTime) -> ActionPlan? {
+    /// Returns the preview of the same request; nil if there is none, or if it is no longer valid.
+    func entry(_ expect: String?, of content: String, at now: MonotonicTime) -> Entry? {
         entries.first {
             $0.plan.expect == expect && $0.content == content && now.isWithin(.seconds(Self.validSeconds), of: $0.at)
-        }?.plan
+        }
     }
 
-    /// Removes a plan, whose action has begun.
-    mutating func remove(_ plan: ActionPlan) { entries.removeAll { $0.plan.expect == plan.expect } }
+    /// Removes a preview, whose action begins. A plan runs once.
+    mutating func remove(_ entry: Entry) { entries.removeAll { $0.plan.expect == entry.plan.expect } }
+
+    /// Restores a preview whose action has not begun.
+    mutating func restore(_ entry: Entry) {
+        guard !entries.contains(where: { $0.plan.expect == entry.plan.expect }) else { return }
+        entries.insert(entry, at: entries.firstIndex { $0.at > entry.at } ?? entries.endIndex)
+    }
 }

@@ -22,15 +22,24 @@ struct ActionRefusal: Error, Sendable {
 
     init(_ error: AdminError) { (self.error, details) = (error, .none) }
 
+    /// - Parameter holder: the record of the action of this console that holds the lock.
+    init(busy holder: AuditRecord) {
+        let text = "\(Self.words(holder)); wait for its end, or let an operator stop it"
+        (error, details) = (AdminError(409, text, code: "busy"), .holder(holder))
+    }
+
     /// - Parameters:
-    ///   - holder: the record of the action that holds the lock; nil if it is unknown.
+    ///   - likely: the record of the action that probably holds the lock: the newest without an end, whose console may
+    ///     also have been killed. nil without such an action.
     ///   - sentence: the sentence for an unknown holder.
-    init(busy holder: AuditRecord?, _ sentence: String) {
-        let text = holder.map { record in
-            let count = record.count.map { " of \($0) messages" } ?? ""
-            return "\(record.by) runs the action \(record.verb)\(count); wait for its end, or stop it"
-        }
-        (error, details) = (AdminError(409, text ?? sentence, code: "busy"), .holder(holder))
+    init(busy sentence: String, likely: AuditRecord?) {
+        let text = likely.map { "\(sentence), perhaps this one: \(Self.words($0))" } ?? "\(sentence); wait for its end"
+        (error, details) = (AdminError(409, text, code: "busy"), .holder(likely))
+    }
+
+    private static func words(_ record: AuditRecord) -> String {
+        let count = record.count.map { " of \($0) messages" } ?? ""
+        return "\(record.by) runs the action \(record.verb)\(count)"
     }
 
     init(_ refusal: EditRun.Refusal) {
@@ -38,6 +47,7 @@ struct ActionRefusal: Error, Sendable {
             switch refusal {
             case .unknown: (404, "unknown", .none)
             case .ambiguous(let failures): (409, "ambiguous", .failures(failures))
+            case .otherBody: (409, "moved", .none)
             case .body(let problem): (400, "body", .problem(problem))
             case .tooLarge, .noTarget: (400, "invalid", .none)
             }

@@ -13,6 +13,8 @@ struct ActionRequest: Sendable, Hashable {
     private static let messagesMax = 10_000_000
     private static let codeBytesMax = 128
     private static let idBytesMax = 256
+    private static let appsMax = 100
+    private static let appBytesMax = 255
 
     var action: OperatorAction
     var why: String
@@ -130,15 +132,18 @@ extension ActionRequest {
             do throws(FilterError) {
                 _ = try Filter(text)
             } catch {
-                throw AdminError(400, "where, byte \(error.offset): \(error.message)".printable, code: "filter")
+                throw AdminError(filter: error)
             }
         }
-        return DeadLetterSelection(filter: text, until: try number(arguments, "until", FleetLimits.times) ?? now)
+        // Later failures are not in the preview.
+        let until = min(try number(arguments, "until", FleetLimits.times) ?? now, now)
+        return DeadLetterSelection(filter: text, until: until)
     }
 
     private static func redrive(_ arguments: JSONValue, at now: Int64) throws(AdminError) -> ResendAction {
         var action = try limited(.deadLetters(try selection(arguments, at: now)), arguments)
         action.stopAbovePercent = try number(arguments, "stop_above_percent", 1...99).map { Int($0) }
+        if action.stopAbovePercent != nil { action.ratePerSecond = action.ratePerSecond ?? ResendAction.watchedRate }
         return action
     }
 
@@ -150,11 +155,18 @@ extension ActionRequest {
                 throw invalid("code must be a reason of 1 to \(codeBytesMax) printable bytes, or null")
             }
         }
-        var app: String?
-        if try text(arguments, "scope") != nil, case .part(.topic(let topic)) = try probeScope(arguments) {
-            app = topic
+        return try limited(.waits(code: code, apps: try apps(arguments)), arguments)
+    }
+
+    private static func apps(_ arguments: JSONValue) throws(AdminError) -> [String]? {
+        guard let value = arguments["apps"], value.kind != .null else { return nil }
+        let apps = value.kind == .array ? Array(value.elements.prefix(appsMax + 1)) : []
+        let names = apps.compactMap(\.string).filter { 1...appBytesMax ~= $0.utf8.count && $0.printable == $0 }
+        guard 1...appsMax ~= apps.count, names.count == apps.count else {
+            throw invalid(
+                "apps must be a list of 1 to \(appsMax) bundle IDs of 1 to \(appBytesMax) printable bytes, or null")
         }
-        return try limited(.waits(code: code, app: app), arguments)
+        return names.sorted()
     }
 
     private static func drop(_ arguments: JSONValue, at now: Int64) throws(AdminError) -> DropAction {
@@ -167,7 +179,8 @@ extension ActionRequest {
         }
         guard let body = try text(arguments, "body") else { throw invalid("body must be a text: the corrected body") }
         return EditAction(
-            id: id, failedAt: try number(arguments, "failed_at", FleetLimits.times), body: Array(body.utf8))
+            id: id, failedAt: try number(arguments, "failed_at", FleetLimits.times), body: Array(body.utf8),
+            original: try text(arguments, "original").map { Array($0.utf8) })
     }
 
     private static func limited(
@@ -204,9 +217,13 @@ extension MessageAction {
             case .deadLetters(let selection):
                 selection.write(to: &json)
                 json.optional("stop_above_percent", action.stopAbovePercent.map(Int64.init))
-            case .waits(let code, let app):
+            case .waits(let code, let apps):
                 json.optional("code", code)
-                json.optional("scope", app.map { "topic \($0)" })
+                if let apps {
+                    json.list("apps", apps) { $0.string($1) }
+                } else {
+                    json.optional("apps", nil as String?)
+                }
             }
             json.optional("max", action.limit.map(Int64.init))
             json.optional("rate_per_second", action.ratePerSecond.map(Int64.init))
@@ -217,6 +234,7 @@ extension MessageAction {
             json.member("id", action.id)
             json.optional("failed_at", action.failedAt)
             json.member("body", String(decoding: action.body, as: UTF8.self))
+            json.optional("original", action.original.map { String(decoding: $0, as: UTF8.self) })
         }
         json.endObject()
         return json.bytes
@@ -227,5 +245,13 @@ extension DeadLetterSelection {
     fileprivate func write(to json: inout JSONWriter) {
         json.optional("where", filter)
         json.optional("until", until)
+    }
+}
+
+extension AdminError {
+    /// Creates the refusal of a filter.
+    init(filter error: FilterError) {
+        self.init(400, "where, byte \(error.offset): \(error.message)".printable, code: "filter")
+        offset = error.offset
     }
 }

@@ -19,7 +19,7 @@ extension ActionRunner {
 
     /// Returns the refusal if an action of this console has the messages.
     func busy(_ source: MessageSource) -> ActionRefusal? {
-        publications.first { $0.action.source == source }.map { ActionRefusal(busy: $0.record, "") }
+        publications.first { $0.action.source == source }.map { ActionRefusal(busy: $0.record) }
     }
 
     func acquire(_ lock: QueueLock, _ source: MessageSource) async throws(ActionRefusal) {
@@ -31,46 +31,52 @@ extension ActionRunner {
         if let refusal = busy(source) { throw refusal }
         let since = loop.now.unixMilliseconds - Self.holderMilliseconds
         throw ActionRefusal(
-            busy: watch.trail.unfinished(MessageAction.names(of: source), since: since), QueueLock.busy(source))
+            busy: QueueLock.busy(source), likely: watch.trail.unfinished(MessageAction.names(of: source), since: since))
     }
 
     // MARK: Actions
 
     /// Begins an action that is allowed. Answers once the action has the lock of its queue.
     func begin(
-        _ request: ActionRequest, _ action: MessageAction, _ plan: ActionPlan, _ login: Operator, id: UUIDValue,
-        _ answer: LateAnswer
+        _ request: ActionRequest, _ action: MessageAction, _ preview: ActionPreviews.Entry, _ login: Operator,
+        id: UUIDValue, _ answer: LateAnswer
     ) throws(AdminError) {
         try check(action)
         if let known = try add(request, login, id: id) { return answer.send(response(known)) }
-        let job = Job(request: request, plan: plan, login: login, id: id, revision: nil)
+        previews.remove(preview)
+        let job = Job(request: request, plan: preview.plan, login: login, id: id, revision: nil)
         tasks[id] = Task(executorPreference: loop) { [self] in
-            await run(job, action, answer)
+            await run(job, action, preview, answer)
             tasks[id] = nil
         }
     }
 
-    private func run(_ job: Job, _ action: MessageAction, _ answer: LateAnswer) async {
+    private func run(
+        _ job: Job, _ action: MessageAction, _ preview: ActionPreviews.Entry, _ answer: LateAnswer
+    ) async {
         var publication: Publication?
+        // The closures below refer to the publication, which retains them.
+        defer { publication = nil }
         let lock = QueueLock(of: action.source, watch.connector, on: loop, command: action.source.command) {
             publication?.run.stop(QueueLock.lossSentence)
         }
         do throws(ActionRefusal) {
             let limit = try await deliveryLimit(of: action.source)
             try await acquire(lock, action.source)
-            let run = try run(of: action, deliveryLimit: limit) { publication?.results?.sent($0) }
+            let extent = job.plan.messages ?? MessageExtent()
+            let run = try run(of: action, confirmed: extent, deliveryLimit: limit) { publication?.results?.sent($0) }
             let record = audit.record(
                 by: job.login.name, verb: action.name, .before, id: job.id, why: job.request.why, count: job.plan.count)
             publication = Publication(job, action, run, record)
         } catch {
             await lock.release()
             table.forget(job.id)
+            previews.restore(preview)
             return answer.send(error.response)
         }
         guard let publication else { return }
         publication.results = results(of: publication)
         publications.append(publication)
-        previews.remove(job.plan)
         changes.note(.actions)
         answer.send(response(ActionTable.Action(id: job.id, by: job.login.name, content: ""), status: 201))
         let state = isClosing ? ActionTable.State.failed(Self.endSentence) : await run(job)
@@ -87,7 +93,7 @@ extension ActionRunner {
             case .deadLetters(let selection) = action.choice
         else { return nil }
         return SentRequestWatch(
-            history.store, percentMax: percent, since: selection.until ?? loop.now.unixMilliseconds, on: loop
+            history, percentMax: percent, since: selection.until ?? loop.now.unixMilliseconds, on: loop
         ) { [unowned publication] reason in publication.stop("itself, because \(reason)") }
     }
 
@@ -99,8 +105,8 @@ extension ActionRunner {
         let run = publication.run
         return switch await run.run() {
         case .complete: .done(run.summary)
-        case .stopped: .done("stopped by \(publication.stopper ?? job.login.name): \(run.summary)".printable)
-        case .failed(let sentence): .failed("\(run.summary); \(sentence)".printable)
+        case .stopped: .stopped("stopped by \(publication.stopper ?? job.login.name): \(run.summary)".printable)
+        case .failed(let sentence), .worn(let sentence): .failed("\(run.summary); \(sentence)".printable)
         }
     }
 

@@ -25,10 +25,13 @@ extension ActionRunner {
         try check(action)
         if let refusal = busy(action.source) { return answer.send(refusal.response) }
         if case .resend(let resend) = action, resend.source != .deadLetters {
-            guard let count = waiting ?? watch.queues.waiting else {
+            // A history that does not receive waits knows too few.
+            let known = history?.isCurrent == true ? waiting : nil
+            let isAtMost = known == nil
+            guard let count = known ?? watch.queues.waiting else {
                 throw AdminError(503, "the number of waiting requests is not yet known; try again", code: "broker")
             }
-            let extent = MessageExtent(count: min(count, resend.limit ?? .max), isAtMost: waiting == nil)
+            let extent = MessageExtent(count: min(count, resend.limit ?? .max), isAtMost: isAtMost)
             return answer.send(keep(request, extent, commands))
         }
         guard readingPreviews < Self.readingPreviewsMax else {
@@ -49,18 +52,41 @@ extension ActionRunner {
     func check(_ action: MessageAction) throws(AdminError) {
         switch action {
         case .resend(let resend):
-            guard resend.stopAbovePercent == nil || history != nil else {
-                throw AdminError(
-                    400, "stop_above_percent needs the history: the configuration has no section journal",
-                    code: "invalid")
-            }
+            if resend.source == .deadLetters { try checkRules() }
+            if resend.stopAbovePercent != nil { try checkResults() }
         case .drop:
             guard exportFolder != nil else {
                 throw AdminError(
                     400, "the console cannot export the dead letters before it drops them", code: "no_export_folder",
                     remedy: "set console.export_folder in the configuration, and restart the console")
             }
-        case .edit: break
+        case .edit: try checkRules()
+        }
+    }
+
+    /// Checks that the console knows the rules of the workers. Without them, it would send requests that workers refuse.
+    private func checkRules() throws(AdminError) {
+        guard case .failure(let error) = rules else { return }
+        throw AdminError(
+            503, "the console cannot check requests: \(error.mistakes.first?.description ?? "invalid configuration")",
+            code: "rules", remedy: "correct the configuration, and restart the console")
+    }
+
+    /// Checks that the history receives the results that stop an action.
+    private func checkResults() throws(AdminError) {
+        guard let history else {
+            throw AdminError(
+                400, "stop_above_percent needs the history: the configuration has no section journal", code: "invalid")
+        }
+        guard acceptedShare == 1 else {
+            throw AdminError(
+                400, "stop_above_percent needs all results in the history: journal.accepted is below 1",
+                code: "invalid")
+        }
+        guard history.isCurrent else {
+            throw AdminError(
+                409, "stop_above_percent needs the history, which does not receive results now; look at the page Now",
+                code: "history")
         }
     }
 
@@ -104,16 +130,28 @@ extension ActionRunner {
             let run = editRun(edit, isDryRun: true, deliveryLimit: deliveryLimit)
             let end = await run.run()
             if let refusal = run.refusal { throw ActionRefusal(refusal) }
-            try Self.check(end)
+            try check(end)
             return MessageExtent(count: 1)
         }
     }
 
-    private func read(_ run: any QueueRun) async throws(ActionRefusal) { try Self.check(await run.run()) }
+    private func read(_ run: any QueueRun) async throws(ActionRefusal) { try check(await run.run()) }
 
-    private static func check(_ end: QueueRunEnd) throws(ActionRefusal) {
-        guard case .failed(let sentence) = end else { return }
-        throw ActionRefusal(AdminError(503, "the queue cannot be read: \(sentence)", code: "broker"))
+    private func check(_ end: QueueRunEnd) throws(ActionRefusal) {
+        switch end {
+        case .complete, .stopped: return
+        case .failed(let sentence):
+            throw ActionRefusal(AdminError(503, "the queue cannot be read: \(sentence)", code: "broker"))
+        case .worn(let sentence):
+            throw ActionRefusal(AdminError(409, sentence, code: "delivery_limit", remedy: deliveryLimitRemedy))
+        }
+    }
+
+    private var deliveryLimitRemedy: String {
+        management == nil
+            ? "set amqp.management_url in the configuration, so that the console knows the delivery limit of the queue; "
+                + "without it, the console assumes the default of RabbitMQ 4"
+            : "set a policy with delivery-limit -1 for the queue"
     }
 
     /// Returns the delivery limit of a queue, as `martlet dead-letters` does: the limit that the management API shows,
@@ -125,10 +163,12 @@ extension ActionRunner {
         guard let found else { return DeliveryLimit.standard }
         guard let limit = found.count else { return nil }
         guard limit > DeadLetterScan.deliveriesSpared else {
-            let sentence =
-                "RabbitMQ discards a message of \(queue) after more than \(limit) failed deliveries, and each reading "
-                + "counts as one; remove the delivery limit of the queue"
-            throw ActionRefusal(AdminError(409, sentence, code: "delivery_limit"))
+            throw ActionRefusal(
+                AdminError(
+                    409,
+                    "RabbitMQ discards a message of \(queue) after more than \(limit) failed deliveries, and each "
+                        + "reading counts as one",
+                    code: "delivery_limit", remedy: deliveryLimitRemedy))
         }
         return limit
     }
@@ -140,9 +180,9 @@ extension ActionRunner {
     ) throws(ActionRefusal) -> ResendRun {
         var settings: ResendSettings
         do throws(FilterError) {
-            settings = try action.settings(watch.names, rules)
+            settings = try action.settings(watch.names, try? rules?.get())
         } catch {
-            throw ActionRefusal(AdminError(400, error.message, code: "filter"))
+            throw ActionRefusal(AdminError(filter: error))
         }
         settings.isDryRun = isDryRun
         return ResendRun(
@@ -156,25 +196,31 @@ extension ActionRunner {
         do throws(FilterError) {
             return try DropRun(action, to: folder, deliveryLimit: deliveryLimit, watch.connector, on: loop)
         } catch {
-            throw ActionRefusal(AdminError(400, error.message, code: "filter"))
+            throw ActionRefusal(AdminError(filter: error))
         }
     }
 
     private func editRun(_ action: EditAction, isDryRun: Bool, deliveryLimit: Int?) -> EditRun {
-        EditRun(action, rules, isDryRun: isDryRun, deliveryLimit: deliveryLimit, watch.connector, on: loop)
+        EditRun(action, try? rules?.get(), isDryRun: isDryRun, deliveryLimit: deliveryLimit, watch.connector, on: loop)
     }
 
     /// Returns the run of an action.
     ///
-    /// - Parameter sent: called with the id of each request that was published.
+    /// - Parameters:
+    ///   - extent: the messages that the operator has confirmed.
+    ///   - sent: called with the id of each request that was published.
     func run(
-        of action: MessageAction, deliveryLimit: Int?, sent: @escaping (UUIDValue) -> Void
+        of action: MessageAction, confirmed extent: MessageExtent, deliveryLimit: Int?,
+        sent: @escaping (UUIDValue) -> Void
     ) throws(ActionRefusal) -> any QueueRun {
         switch action {
-        case .resend(let resend):
-            try resendRun(resend, isDryRun: false, deliveryLimit: deliveryLimit, sent: sent)
-        case .drop(let drop): try dropRun(drop, to: exportFolder, deliveryLimit: deliveryLimit)
-        case .edit(let edit): editRun(edit, isDryRun: false, deliveryLimit: deliveryLimit)
+        case .resend(var resend):
+            resend.limit = action.limit(confirmed: extent)
+            return try resendRun(resend, isDryRun: false, deliveryLimit: deliveryLimit, sent: sent)
+        case .drop(var drop):
+            drop.limit = action.limit(confirmed: extent)
+            return try dropRun(drop, to: exportFolder, deliveryLimit: deliveryLimit)
+        case .edit(let edit): return editRun(edit, isDryRun: false, deliveryLimit: deliveryLimit)
         }
     }
 }

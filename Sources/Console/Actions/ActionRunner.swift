@@ -40,8 +40,11 @@ final class ActionRunner: @unchecked Sendable {
     let watch: FleetWatch
     let audit: AuditLog
     let changes: ChangeFeed
-    /// The rules by which requests are checked before they are sent; nil to check only the contract.
-    let rules: RequestRules?
+    /// The rules by which requests are checked before they are sent, or the mistakes in the configuration of the rules;
+    /// nil to check only the contract.
+    let rules: Result<RequestRules, ConfigurationError>?
+    /// The share of accepted results in the history of this configuration, from 0 to 1.
+    let acceptedShare: Double
     /// The broker's management API, which knows delivery limits; nil if it is not configured.
     let management: ManagementAccess?
     /// The folder of exported dead letters; nil if it is not configured.
@@ -69,6 +72,7 @@ final class ActionRunner: @unchecked Sendable {
     ) {
         (self.watch, self.audit, self.changes, self.loop) = (watch, audit, changes, loop)
         (self.history, rules, exportFolder) = (history, configuration.rules, configuration.exportFolder)
+        acceptedShare = configuration.acceptedShare
         management = ManagementAccess(configuration.broker)
     }
 
@@ -130,9 +134,11 @@ final class ActionRunner: @unchecked Sendable {
 
     func run(_ job: Job) async -> ActionTable.State {
         guard let session = watch.session else { return .failed(ConsoleErrors.away) }
-        func record(_ phase: AuditRecord.Phase, _ result: String? = nil) -> AuditRecord {
+        func record(
+            _ phase: AuditRecord.Phase, _ outcome: AuditRecord.Outcome? = nil, _ result: String? = nil
+        ) -> AuditRecord {
             audit.record(
-                by: job.login.name, verb: job.request.action.name, phase, id: job.id, why: job.request.why,
+                by: job.login.name, verb: job.request.action.name, phase, outcome, id: job.id, why: job.request.why,
                 command: job.plan.recordedCommand, result: result, count: job.plan.count)
         }
         // An action without a record in the audit must not happen.
@@ -143,7 +149,9 @@ final class ActionRunner: @unchecked Sendable {
         }
         let state = await perform(job, session)
         switch state {
-        case .done(let result), .failed(let result): audit.noteWhenConnected(record(.after, result))
+        case .done(let result): audit.noteWhenConnected(record(.after, .done, result))
+        case .stopped(let result): audit.noteWhenConnected(record(.after, .stopped, result))
+        case .failed(let result): audit.noteWhenConnected(record(.after, .failed, result))
         case .running: break
         }
         return state
@@ -178,7 +186,7 @@ final class ActionRunner: @unchecked Sendable {
             breakers.map { "\(worker): still open: \($0.route): \($0.sentence)" }
         }
         let problems = failures.sorted() + open.sorted()
-        guard !problems.isEmpty else { return .done("\(outcome.summary); no breaker of the scope is open") }
+        guard !outcome.isDone else { return .done("\(outcome.summary); no breaker of the scope is open") }
         let more = problems.count - Self.problemsMax
         let shown = problems.prefix(Self.problemsMax) + (more > 0 ? ["\(more) more"] : [])
         return .failed("\(outcome.summary); \(shown.joined(separator: "; "))".printable)

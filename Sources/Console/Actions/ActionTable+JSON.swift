@@ -24,7 +24,7 @@ extension ActionTable.Action {
         var (result, error): (String?, String?) = (nil, nil)
         switch state {
         case .running: break
-        case .done(let text): result = text
+        case .done(let text), .stopped(let text): result = text
         case .failed(let text): error = text
         }
         json.optional("result", result)

@@ -11,12 +11,15 @@ struct ActionTable: Sendable {
     enum State: Sendable, Hashable {
         case running
         case done(String)
+        /// The action ended early because of an operator or a limit.
+        case stopped(String)
         case failed(String)
 
         var word: String {
             switch self {
             case .running: "running"
-            case .done: "done"
+            // A page shows the result, which names the stop.
+            case .done, .stopped: "done"
             case .failed: "failed"
             }
         }

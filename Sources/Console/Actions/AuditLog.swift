@@ -31,13 +31,13 @@ final class AuditLog: @unchecked Sendable {
     }
 
     func record(
-        by name: String, verb: String, _ phase: AuditRecord.Phase, id: UUIDValue? = nil, why: String? = nil,
-        command: String? = nil, result: String? = nil, count: Int? = nil
+        by name: String, verb: String, _ phase: AuditRecord.Phase, _ outcome: AuditRecord.Outcome? = nil,
+        id: UUIDValue? = nil, why: String? = nil, command: String? = nil, result: String? = nil, count: Int? = nil
     ) -> AuditRecord {
         AuditRecord(
             id: id ?? UUIDValue(randomOf: loop), at: loop.now.unixMilliseconds,
-            by: name, verb: verb, phase: phase, why: why, command: command, result: result, count: count,
-            console: console)
+            by: name, verb: verb, phase: phase, outcome: outcome, why: why, command: command, result: result,
+            count: count, console: console)
     }
 
     /// Publishes a record without a wait. The record is lost if the broker is away, or if too many records wait for

@@ -4,7 +4,7 @@ import History
 import SQLite
 
 /// A watch on the results of the requests that an action sends. It reads the history at an interval, and stops the
-/// action if too many requests fail, or if the history cannot be read. Loop-bound.
+/// action if too many requests fail, or if the history receives no results. Loop-bound.
 ///
 /// `@unchecked Sendable`: only the loop uses the object.
 final class SentRequestWatch: @unchecked Sendable {
@@ -12,7 +12,7 @@ final class SentRequestWatch: @unchecked Sendable {
     /// The number of consecutive readings that may fail. A command may use the history alone for some seconds.
     private static let failuresMax = 60
 
-    private let store: HistoryStore
+    private let history: HistoryFeed
     private let loop: EventLoop
     /// UNIX milliseconds. Earlier results belong to earlier attempts.
     private let since: Int64
@@ -27,9 +27,9 @@ final class SentRequestWatch: @unchecked Sendable {
     ///   - since: UNIX milliseconds. Earlier results belong to earlier attempts.
     ///   - stop: stops the action for a reason.
     init(
-        _ store: HistoryStore, percentMax: Int, since: Int64, on loop: EventLoop, stop: @escaping (String) -> Void
+        _ history: HistoryFeed, percentMax: Int, since: Int64, on loop: EventLoop, stop: @escaping (String) -> Void
     ) {
-        (self.store, self.loop, self.since, self.stop) = (store, loop, since, stop)
+        (self.history, self.loop, self.since, self.stop) = (history, loop, since, stop)
         requests = SentRequests(percentMax: percentMax)
     }
 
@@ -45,12 +45,15 @@ final class SentRequestWatch: @unchecked Sendable {
 
     private func readLater() {
         guard !hasEnded else { return }
-        timer = loop.schedule(after: .milliseconds(Self.intervalMilliseconds)) { [self] in read() }
+        timer = loop.schedule(after: .milliseconds(Self.intervalMilliseconds)) { [self] in
+            requests.beginRound()
+            read()
+        }
     }
 
     private func read() {
         let (ids, since) = (requests.beginReading(), since)
-        store.read(
+        history.store.read(
             { reader throws(SQLiteError) in
                 var accepted: [UUIDValue: Bool] = [:]
                 for id in ids { accepted[id] = try reader.isAccepted(id, since: since) }
@@ -60,7 +63,8 @@ final class SentRequestWatch: @unchecked Sendable {
                 switch result {
                 case .success(let accepted):
                     requests.endReading(accepted)
-                    failures = 0
+                    failures = history.isCurrent ? 0 : failures + 1
+                    if failures > Self.failuresMax { return over("the history receives no results") }
                 case .failure(let error):
                     requests.endReading([:])
                     failures += 1
@@ -69,7 +73,8 @@ final class SentRequestWatch: @unchecked Sendable {
                 guard !requests.isAboveMax else {
                     return over("\(requests.failures) of \(requests.results) results are not accepted")
                 }
-                readLater()
+                // The next requests of a fast action follow at once.
+                if requests.hasUnread { read() } else { readLater() }
             })
     }
 

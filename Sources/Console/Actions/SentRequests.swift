@@ -14,6 +14,8 @@ struct SentRequests: Sendable {
     private let percentMax: Int
     /// The requests without a result. A reading begins with the first ones.
     private var pending: [UUIDValue] = []
+    /// The number of first requests that the readings of this round have not looked up.
+    private var unreadCount = 0
     private var reading: [UUIDValue] = []
     private(set) var results = 0
     /// The results other than `accepted`.
@@ -28,10 +30,17 @@ struct SentRequests: Sendable {
         if pending.count + reading.count < Self.pendingMax { pending.append(id) }
     }
 
+    /// Whether this round has not looked up all requests that were sent before it.
+    var hasUnread: Bool { unreadCount > 0 }
+
+    /// Begins a round of readings, which looks up each request once.
+    mutating func beginRound() { unreadCount = pending.count }
+
     /// Returns the requests that the next reading looks up. Its end must be reported.
     mutating func beginReading() -> [UUIDValue] {
         reading = Array(pending.prefix(Self.readingMax))
         pending.removeFirst(reading.count)
+        unreadCount = max(0, unreadCount - reading.count)
         return reading
     }
 

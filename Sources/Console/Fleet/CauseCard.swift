@@ -45,15 +45,18 @@ struct CauseCard: Sendable, Hashable {
         }
     }
 
-    /// Returns the number of requests that wait because of the code, in the app of the route or in all apps.
+    /// Returns the number of requests that wait because of the code, in the apps of a key, certificate or topic, or in
+    /// all apps.
     func waiting(in waits: [OpenWaits]) -> Int {
-        waits.lazy.filter { $0.code == code && (topic == nil || $0.app == topic) }.reduce(0) { $0 + $1.count }
+        waits.lazy.filter { $0.code == code && (!isOfApps || apps.contains($0.app)) }.reduce(0) { $0 + $1.count }
     }
 
-    /// The topic of the route; nil if the breaker concerns several topics.
-    private var topic: String? {
-        guard case .part(.topic(let name)) = scope else { return nil }
-        return name
+    /// Whether the breaker concerns only some apps.
+    private var isOfApps: Bool {
+        switch scope {
+        case .part(.everything), .endpoint, .store: false
+        case .part: true
+        }
     }
 
     /// Returns the cards of the reporting workers, the longest open first.

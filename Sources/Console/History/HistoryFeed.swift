@@ -20,6 +20,9 @@ final class HistoryFeed: @unchecked Sendable {
     /// Minimum time between two readings of the waits.
     private static let waitsSeconds: Int64 = 10
 
+    /// Maximum time by which an index of current results is behind the stream.
+    private static let currentSeconds = 60
+
     /// A problem that stops the indexing.
     struct Problem: Sendable, Equatable {
         let code: String
@@ -68,6 +71,9 @@ final class HistoryFeed: @unchecked Sendable {
     var secondsBehind: Int? {
         lag.seconds(isAttached: records?.isAttached ?? false, isIdle: intake.isEmpty && !isWriting, at: loop.now)
     }
+
+    /// Whether the results of the last ``currentSeconds`` are in the index.
+    var isCurrent: Bool { problem == nil && (secondsBehind.map { $0 <= Self.currentSeconds } ?? false) }
 
     func start() {
         store.open(

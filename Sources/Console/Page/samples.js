@@ -56,7 +56,7 @@ async function edit(group, sample, index) {
   const isWhole = !answer.truncated;
   actions.open({
     action: "edit", title: `Edit ${sample.id}`, confirm: "Send", role: "operate", fields: ["body"],
-    arguments: { id: sample.id, failed_at: null }, values: { body: isWhole ? pretty(answer.value) : "" },
+    arguments: { id: sample.id, failed_at: null, original: isWhole ? answer.value : null }, values: { body: isWhole ? pretty(answer.value) : "" },
     isCostly: true, isSecret: true,
     note: () => (isWhole
       ? note("The console sends the corrected request to its request queue, and removes the dead letter.")

@@ -11,6 +11,15 @@ package struct AuditRecord: Sendable, Hashable {
         case after
     }
 
+    /// The outcome of an action that has ended.
+    package enum Outcome: String, Sendable, CaseIterable {
+        case done
+        /// An operator, a limit or the end of the console has ended the action early.
+        case stopped
+        /// At least a part of the action has failed.
+        case failed
+    }
+
     /// The identity of the action, which the records of both phases share.
     package var id: UUIDValue
     /// UNIX milliseconds of the clock of the console or command.
@@ -20,6 +29,8 @@ package struct AuditRecord: Sendable, Hashable {
     /// The name of the action, such as `pause`, `login` or `refusal`.
     package var verb: String
     package var phase: Phase
+    /// nil before the end, and for an event that is no action.
+    package var outcome: Outcome?
     package var why: String?
     /// The command that does the same.
     package var command: String?
@@ -31,8 +42,8 @@ package struct AuditRecord: Sendable, Hashable {
 
     /// Creates a record. Texts are made printable and cut to their limits.
     package init(
-        id: UUIDValue, at: Int64, by: String, verb: String, phase: Phase, why: String? = nil, command: String? = nil,
-        result: String? = nil, count: Int? = nil, console: String
+        id: UUIDValue, at: Int64, by: String, verb: String, phase: Phase, outcome: Outcome? = nil, why: String? = nil,
+        command: String? = nil, result: String? = nil, count: Int? = nil, console: String
     ) {
         func cut(_ text: String, _ bytesMax: Int) -> String {
             let text = text.printable.cut(to: bytesMax)
@@ -43,8 +54,9 @@ package struct AuditRecord: Sendable, Hashable {
         self.by = cut(by, FleetLimits.byBytesMax)
         self.verb = cut(verb, FleetLimits.verbBytesMax)
         self.phase = phase
+        self.outcome = outcome
         self.why = why.map { cut($0, FleetLimits.whyBytesMax) }
-        self.command = command.map { cut($0, FleetLimits.sentenceBytesMax) }
+        self.command = command.map { cut($0, FleetLimits.commandLineBytesMax) }
         self.result = result.map { cut($0, FleetLimits.sentenceBytesMax) }
         self.count = count
         self.console = cut(console, FleetLimits.workerBytesMax)
@@ -75,8 +87,9 @@ extension AuditRecord {
                 .required("by", \.by, .printable(bytesMax: FleetLimits.byBytesMax)),
                 .required("verb", \.verb, .printable(bytesMax: FleetLimits.verbBytesMax)),
                 .required("phase", \.phase, .word),
+                .optional("outcome", \.outcome, .word),
                 .optional("why", \.why, .printable(bytesMax: FleetLimits.whyBytesMax)),
-                .optional("command", \.command, .printable(bytesMax: FleetLimits.sentenceBytesMax)),
+                .optional("command", \.command, .printable(bytesMax: FleetLimits.commandLineBytesMax)),
                 .optional("result", \.result, .printable(bytesMax: FleetLimits.sentenceBytesMax)),
                 .optional("count", \.count, .int(0...FleetLimits.numberMax)),
                 .required("console", \.console, .printable(bytesMax: FleetLimits.workerBytesMax)),

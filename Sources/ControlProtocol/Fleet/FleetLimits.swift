@@ -20,6 +20,8 @@ package enum FleetLimits {
     package static let breakersMax = 1 << 20
     /// Maximum size of the sentence in a reply.
     package static let sentenceBytesMax = 1000
+    /// Maximum size of a command in a record of the audit, in bytes. A filter alone can have 4,096 bytes.
+    package static let commandLineBytesMax = 6000
 
     /// Maximum number of pauses in a record.
     package static let pausesMax = 64
@@ -43,7 +45,7 @@ package enum FleetLimits {
     package static let replyBytesMax = 256 << 10
     /// Maximum size of the verb of a record of the audit.
     package static let verbBytesMax = 32
-    package static let auditBytesMax = 16 << 10
+    package static let auditBytesMax = 24 << 10
 
     /// The valid times in UNIX milliseconds. A time in seconds is below the range, one in microseconds above it.
     package static let times = RegistrationLimits.times

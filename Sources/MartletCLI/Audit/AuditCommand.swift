@@ -66,7 +66,8 @@ struct AuditCommand: ConfiguredCommand {
         let details = [
             record.why.map { "why: \($0)" }, record.command.map { "command: \($0)" }, record.result,
         ].compactMap(\.self)
-        let head = "\(time(record.at)) \(record.by) \(record.verb) \(record.phase.rawValue)"
+        let outcome = record.outcome.map { " \($0.rawValue)" } ?? ""
+        let head = "\(time(record.at)) \(record.by) \(record.verb) \(record.phase.rawValue)\(outcome)"
         return (head + (details.isEmpty ? "" : ": " + details.joined(separator: "; "))).printable
     }
 

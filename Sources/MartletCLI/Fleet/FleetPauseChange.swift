@@ -46,13 +46,14 @@ struct FleetPauseChange: Equatable, Sendable {
         do throws(PauseWriter.Failure) {
             record = try await action.write(in: session, by: PauseNote.operatorName)
         } catch {
-            await audit.end(Self.unchanged(error) ?? error.sentence)
+            let unchanged = Self.unchanged(error)
+            await audit.end(unchanged == nil ? .failed : .done, unchanged ?? error.sentence)
             return failed(error)
         }
         let coverage = await session.waitForCoverage(of: record.revision)
         let result = Self.result(record, coverage)
         let code = try await report(result, coverage, session)
-        await audit.end(result, count: coverage.inForce.count)
+        await audit.end(.done, result, count: coverage.inForce.count)
         return code
     }
 

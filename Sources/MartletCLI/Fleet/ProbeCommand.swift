@@ -79,10 +79,11 @@ struct ProbeCommand: ConfiguredCommand {
             do throws(AMQPError) {
                 outcome = try await probe.run(session, by: PauseNote.operatorName, id: id, waitQueues: waitQueues)
             } catch {
-                await audit.end(error.message)
+                await audit.end(.failed, error.message)
                 throw error
             }
             await audit.end(
+                outcome.hasReplies && outcome.isDone ? .done : .failed,
                 outcome.hasReplies ? outcome.summary : "no worker has replied", count: outcome.probedCount)
             return report(outcome)
         }

@@ -21,12 +21,15 @@ struct HistoryAudit {
     }
 
     /// Publishes a record, and waits for the broker's confirm. Prints an error of the broker, and returns its exit code.
-    func record(_ phase: AuditRecord.Phase, result: String? = nil, count: Int? = nil) -> ExitCode {
+    func record(
+        _ phase: AuditRecord.Phase, _ outcome: AuditRecord.Outcome? = nil, result: String? = nil, count: Int? = nil
+    ) -> ExitCode {
         FleetSession.run(connector, command: "martlet history erase") { session async throws(AMQPError) in
             try await session.write(
                 AuditRecord(
                     id: id, at: session.loop.now.unixMilliseconds, by: PauseNote.operatorName, verb: "erase",
-                    phase: phase, command: command, result: result, count: count, console: ProcessName.current))
+                    phase: phase, outcome: outcome, command: command, result: result, count: count,
+                    console: ProcessName.current))
             return .success
         }
     }

@@ -115,7 +115,7 @@ struct HistoryEraseCommand: ConfiguredCommand {
             }
         } catch {
             Terminal.error.line("martlet: \(error)".printable)
-            _ = audit.record(.after, result: "not erased, or not completely: \(error.code.rawValue)")
+            _ = audit.record(.after, .failed, result: "not erased, or not completely: \(error.code.rawValue)")
             return .failed
         }
         Terminal.output.line("erased \(outcome.rows) lines of the history in \(files.folder.path)".printable)
@@ -125,10 +125,10 @@ struct HistoryEraseCommand: ConfiguredCommand {
                 ("martlet: cannot erase from \(names) in \(files.folder.path): damaged, or without its data key; "
                     + "delete them, or add the key to the key file again, and repeat the command").printable)
             let result = "erased \(outcome.rows) lines; \(outcome.unreadableSegments.count) files are unreadable"
-            _ = audit.record(.after, result: result, count: outcome.rows)
+            _ = audit.record(.after, .failed, result: result, count: outcome.rows)
             return .failed
         }
-        _ = audit.record(.after, result: "erased \(outcome.rows) lines", count: outcome.rows)
+        _ = audit.record(.after, .done, result: "erased \(outcome.rows) lines", count: outcome.rows)
         return .success
     }
 

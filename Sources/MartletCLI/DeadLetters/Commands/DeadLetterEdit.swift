@@ -19,7 +19,7 @@ struct DeadLetterEdit {
         let interruption = Interruption(on: loop)
         defer { interruption.end() }
         let (first, failure) = await task.withLock(
-            on: loop, { _ in await find(loop, interruption) }, refused: { (nil, $0) })
+            on: loop, using: interruption, { _ in await find(loop, interruption) }, refused: { (nil, $0) })
         guard let first else { return failure }
         let target = RedriveTarget(names: task.connector.names, queue: task.options.target)
         guard let queue = target.queue(for: first.letter) else {
@@ -61,7 +61,7 @@ struct DeadLetterEdit {
             }
         }
         return await task.withLock(
-            on: loop, { _ in await replace(first, by: body, to: queue, loop, interruption) },
+            on: loop, using: interruption, { _ in await replace(first, by: body, to: queue, loop, interruption) },
             refused: { (false, $0) })
     }
 
