@@ -31,6 +31,19 @@ import Testing
         }
     }
 
+    @Test func `A cookie grants nothing`() async throws {
+        try await ConsoleHarness.run("role_max: admin") { console in
+            let session = try await console.logIn(.operate)
+            for name in ["session", "martlet-session", "authorization", "Authorization"] {
+                let cookie = [("Cookie", "\(name)=\(session); \(name)=Bearer \(session)")]
+                let read = try await console.request("GET", "/api/session", headers: cookie)
+                #expect(read.status == 401 && read.headers["set-cookie"] == nil)
+                let login = try await console.request("POST", "/api/session", headers: cookie, body: "{}")
+                #expect(login.status == 400)
+            }
+        }
+    }
+
     @Test func `Guesses are refused and limited, and a right code still works`() async throws {
         try await ConsoleHarness.run { console in
             let code = try console.code(.view)

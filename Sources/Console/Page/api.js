@@ -54,7 +54,8 @@ export async function call(method, path, body, { waitSeconds = 0, signal, keeps 
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: "no-store",
-      credentials: "omit",
+      // A proxy before the console may know the operator by a cookie. The console ignores cookies.
+      credentials: "same-origin",
       referrerPolicy: "no-referrer",
     });
     text = await response.text();
@@ -66,7 +67,10 @@ export async function call(method, path, body, { waitSeconds = 0, signal, keeps 
   try {
     if (text !== "") json = JSON.parse(text);
   } catch {
-    throw new APIError("the response is not JSON", { isGone: true, status: response.status });
+    // A proxy answers with its login page after the end of its own session.
+    const isLogin = [401, 403].includes(response.status);
+    throw new APIError(isLogin ? "a proxy requires a login; reload the page" : "the response is not JSON",
+      { isGone: true, status: response.status });
   }
   if (!response.ok) {
     if (response.status === 401 && asked !== null && asked === session) onLogin();

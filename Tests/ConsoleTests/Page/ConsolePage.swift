@@ -1,4 +1,5 @@
 import ControlProtocol
+import EventLoop
 import Glibc
 import TestKit
 import Testing
@@ -11,12 +12,19 @@ struct ConsolePage {
     static let names = ["now", "find", "apps", "dead", "queues", "workers", "keys", "test", "audit"]
 
     let browser: Browser
-    private let origin: String
+    private var origin: String
 
     init(_ console: ConsoleHarness) async throws {
         origin = String(console.server.url.dropLast())
         browser = try await Browser()
         try await browser.resize(width: 1440, height: 900)
+    }
+
+    /// Returns the page of the same browser at a proxy before the console.
+    func at(_ proxy: Endpoint) -> ConsolePage {
+        var page = self
+        page.origin = "http://\(proxy)"
+        return page
     }
 
     /// Loads the page with a fragment.
@@ -27,10 +35,23 @@ struct ConsolePage {
     }
 
     /// Opens the page with a login code, and waits until it shows the state of the fleet.
-    func logIn(_ console: ConsoleHarness, _ role: OperatorRole) async throws {
-        try await open("#code=\(try console.code(role))")
+    func logIn(_ console: ConsoleHarness, _ role: OperatorRole, name: String = "alice") async throws {
+        try await open("#code=\(try console.code(role, name: name))")
         try await browser.wait(until: "!document.querySelector('#app').hidden")
         try await browser.wait(until: "document.querySelector('#state .mark.good, #state .mark.warn')")
+    }
+
+    /// Ends the session of the page at the console, and waits for the form of the login.
+    func expire(_ console: ConsoleHarness) async throws {
+        let session = try await browser.text("sessionStorage.getItem('martlet-session')")
+        _ = try await console.request("DELETE", "/api/session", session: session)
+        try await browser.wait(until: "!document.querySelector('#login').hidden")
+    }
+
+    /// Presses *Log out*, and waits for the form of the login.
+    func logOut() async throws {
+        try await browser.run("document.querySelector('#log-out').click()")
+        try await browser.wait(until: "!document.querySelector('#login').hidden")
     }
 
     /// Shows a page, and waits for its data.
