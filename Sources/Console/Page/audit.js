@@ -36,22 +36,13 @@ const row = (record) => make("li", { class: "record", key: keyOf(record), "data-
     (record.command || record.console) && make("p", { class: "note" }, record.command && code(record.command),
       record.console && ` ${record.console}`)));
 
-// The results of successful actions. The result of a failed action is its error, which may begin with what was done.
-const publishedAll = /; messages read: \d+$/;
-const successes = new Map([
-  ["login", /^/], ["reveal", /^/], ["stop", /^/],
-  ["pause", /^revision \d+: in force at |^unchanged: /], ["resume", /^revision \d+: in force at |^unchanged: /],
-  ["probe", /; no breaker of the scope is open$/], ["test_push", /^published as \S+$/],
-  ["redrive", publishedAll], ["bring_back", publishedAll], ["replay", publishedAll], ["edit", publishedAll],
-  ["drop", /^dropped \d+ of \d+ dead letters; file: [^;]+$/],
-]);
+const outcomes = new Map([["done", "good"], ["failed", "bad"], ["stopped", "warn"]]);
 
-// An unknown action may have failed. Its mark states only that it has ended.
-function phase({ phase: word, verb, result }) {
+// Records of earlier versions have no outcome. Their mark states only that the action has ended.
+function phase({ phase: word, verb, outcome }) {
   if (word === "before") return mark("busy", "begins");
   if (word !== "after") return null;
   if (verb === "refusal") return mark("bad", "refused");
-  if (!successes.has(verb) || !result) return mark("silent", "ended");
-  if (/^stopped( by .+)?: /.test(result)) return mark("warn", "stopped");
-  return successes.get(verb).test(result) ? mark("good", "done") : mark("bad", "failed");
+  if (verb === "login") return mark("good", "done");
+  return outcomes.has(outcome) ? mark(outcomes.get(outcome), outcome) : mark("silent", "ended");
 }
