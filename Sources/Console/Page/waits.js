@@ -3,6 +3,17 @@
 import * as actions from "./actions.js";
 import { button, note } from "./parts.js";
 import { offers } from "./session.js";
+import { someOf } from "./words.js";
+
+const appsShownMax = 10;
+// Maximum number of apps that a worker reports for a cause.
+const reportedAppsMax = 10;
+
+const partPattern = /^(key|certificate|topic) ./s;
+
+// Returns the apps whose requests a cause holds; null for all apps. The cause of an endpoint concerns all apps, and
+// earlier workers do not report the apps of a cause.
+const appsOf = ({ scope, apps = [] }) => (partPattern.test(scope) && apps.length > 0 ? apps : null);
 
 // The buttons that return the waiting requests of a cause to their request queues: one to try, and all.
 export function bringBackButtons(cause) {
@@ -14,13 +25,20 @@ export function bringBackButtons(cause) {
   ];
 }
 
-function bringBack({ code, scope }, max) {
+function bringBack(cause, max) {
+  const { code } = cause;
+  const apps = appsOf(cause);
   actions.open({
     action: "bring_back", title: `Bring ${max === 1 ? "1 request" : "all requests"} back: ${code}`,
     confirm: "Bring back", role: "operate", fields: max === 1 ? [] : ["rate"],
-    arguments: { code, scope, max, rate_per_second: null },
-    note: () => note(max === 1 ? "One waiting request returns to its request queue, and tests the cause."
-      : "Repair the cause first. While a breaker is open, workers move the requests to a wait queue again."),
+    arguments: { code, apps, max, rate_per_second: null },
+    note: () => [
+      note(max === 1 ? "One waiting request returns to its request queue, and tests the cause."
+        : "Repair the cause first. While a breaker is open, workers move the requests to a wait queue again."),
+      note(apps === null ? "The requests of all apps." : `Only the requests of ${someOf(apps, appsShownMax)}.`),
+      apps?.length >= reportedAppsMax && note(`A worker reports at most ${reportedAppsMax} apps of a cause. `,
+        "The requests of its other apps return when their waits end."),
+    ],
   });
 }
 
