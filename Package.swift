@@ -190,8 +190,8 @@ let package = Package(
                 "find.js", "fleet.js", "frame.css", "header.js", "icon.svg", "index.html", "keyboard.js", "keys.js",
                 "lists.css", "login.js", "now.js", "outcome.js", "page.css", "page.js", "paging.js", "parts.js",
                 "pauses.js", "preferences.css", "queues.js", "redrive.js", "reveal.js", "router.js", "run.js",
-                "samples.js", "session.js", "sparkline.js", "table.js", "test.js", "waits.js", "watch.js", "wizard.js",
-                "words.js", "workers.js",
+                "samples.js", "session.js", "sparkline.js", "stored.js", "table.js", "test.js", "waits.js", "watch.js",
+                "wizard.js", "words.js", "workers.js",
             ].map { .embedInCode("Page/\($0)") }),
         library(
             "MartletCLI",

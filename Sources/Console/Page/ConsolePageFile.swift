@@ -63,6 +63,7 @@ struct ConsolePageFile: Sendable {
         script("samples", PackageResources.samples_js),
         script("session", PackageResources.session_js),
         script("sparkline", PackageResources.sparkline_js),
+        script("stored", PackageResources.stored_js),
         script("table", PackageResources.table_js),
         script("test", PackageResources.test_js),
         script("waits", PackageResources.waits_js),

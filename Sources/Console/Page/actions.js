@@ -1,12 +1,12 @@
 // The action of this tab's dialog: its plan, its confirmation, and its progress. A double click or a reload remains one
-// action, because the page keeps the id until the operator closes the outcome.
+// action, because the page keeps the id until the operator closes the outcome or logs out.
 
 import { APIError } from "./api.js";
 import * as dialog from "./dialog.js";
 import * as run from "./run.js";
 import { refusal } from "./session.js";
+import { hasToken, keys, remove, restore, store } from "./stored.js";
 
-const storageKey = "martlet-action";
 const previewMilliseconds = 350;
 
 // In addition to the stages of its course, the action has the stage `asking`: the operator enters the arguments. `plan`
@@ -15,8 +15,8 @@ let current = null;
 
 // Opens the dialog of an action. `arguments`: fixed arguments. `fields`: names of the fields that the operator fills
 // in, with the initial `values`. `role`: the role that the action needs at least. `note()`: what the operator must
-// know. `isCostly`: the plan reads a queue, so that the operator asks for it. `isSecret`: the arguments must not be
-// stored. `finished(outcome)` is called at the end of the action.
+// know. `isCostly`: the plan reads a queue, so that the operator asks for it. `isSecret`: neither arguments nor command
+// may be stored. `finished(outcome)` is called at the end of the action.
 export function open({
   action, title, confirm, role, fields, arguments: fixed, values = {}, note = null, isCostly = false, isSecret = false,
   finished = null,
@@ -36,36 +36,45 @@ export const pending = () => (run.isPending(current) ? current : null);
 
 export const showPending = () => dialog.show(current);
 
-// Continues the action of this tab after a reload.
+// Continues the operator's action of this tab after a reload or a login.
 export async function resume() {
-  const text = sessionStorage.getItem(storageKey);
-  if (text === null || current !== null) return;
-  try {
-    current = {
-      ...JSON.parse(text), stage: "unanswered", fields: [], finished: null, error: null, progress: null,
-      changed: dialog.update,
-    };
-  } catch {
-    return sessionStorage.removeItem(storageKey);
-  }
+  if (current !== null) return;
+  const kept = restore(keys.action);
+  if (kept === null) return;
+  current = {
+    ...kept, stage: "unanswered", wasUnanswered: true, fields: [], finished: null, error: null, progress: null,
+    changed: dialog.update,
+  };
   dialog.show(current);
   await ask();
 }
 
 // Forgets the action when the operator closes its outcome. A running action continues.
 export function close() {
-  if (run.isPending(current)) return;
-  clearTimeout(previewTimer);
-  current = null;
-  sessionStorage.removeItem(storageKey);
+  if (!run.isPending(current)) reset();
 }
 
-// Ends the view of an action at the end of a session.
+// Ends the view of an action at the end of a session. A pending action remains stored for its operator.
 export function forget() {
+  if (run.isPending(current)) {
+    run.forget(current);
+    current = null;
+  }
+  dialog.hide();
+}
+
+// Forgets the action in any stage. A running action continues.
+export function discard() {
+  reset();
+  dialog.hide();
+}
+
+function reset() {
+  if (current === null) return;
   clearTimeout(previewTimer);
   run.forget(current);
   current = null;
-  dialog.hide();
+  remove(keys.action);
 }
 
 const body = () => ({
@@ -79,7 +88,7 @@ export function change(name, value) {
   if (name === "why") current.why = value;
   else if (value === undefined) delete current.values[name];
   else current.values[name] = value;
-  Object.assign(current, { plan: null, planNumber: current.planNumber + 1, isPlanning: false });
+  Object.assign(current, { plan: null, phrase: "", planNumber: current.planNumber + 1, isPlanning: false });
   clearTimeout(previewTimer);
   if (isComplete() && !current.isCostly) previewTimer = setTimeout(preview, previewMilliseconds);
   dialog.update();
@@ -105,7 +114,9 @@ export async function preview() {
   try {
     const plan = await run.planOf(wanted);
     if (isStale()) return;
-    Object.assign(of, { plan, planned: wanted, error: plan.role ? refusal(plan.role) : null, id: run.newID() });
+    Object.assign(of, {
+      plan, planned: wanted, phrase: "", error: plan.role ? refusal(plan.role) : null, id: run.newID(),
+    });
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
     if (isStale()) return;
@@ -126,8 +137,8 @@ export async function confirm() {
   const { title, id, planned, plan: { summary, command, ...plan }, phrase, isSecret } = current;
   const request = run.requestOf(id, planned, plan, phrase);
   Object.assign(current, { stage: "sent", request });
-  sessionStorage.setItem(storageKey, JSON.stringify(
-    { title, id, plan: { summary, command }, ...(isSecret ? {} : { request }) }));
+  store(keys.action, isSecret || hasToken(planned) ? { title, id, plan: { summary } }
+    : { title, id, plan: { summary, command }, request });
   dialog.update();
   await send();
 }
@@ -142,8 +153,8 @@ export const stop = () => run.stop(current);
 
 // Makes a new plan after a refusal. Only an action of this page's life has its fields.
 export function again() {
-  Object.assign(current, { stage: "asking", plan: null, phrase: "", error: null });
-  sessionStorage.removeItem(storageKey);
+  Object.assign(current, { stage: "asking", plan: null, phrase: "", error: null, wasUnanswered: false });
+  remove(keys.action);
   dialog.update();
   preview();
 }

@@ -1,6 +1,7 @@
-// Announcements for screen readers: one polite announcement at most every 10 s.
+// Announcements for screen readers: one polite announcement at most every 10 s. An open dialog hides the rest of the
+// page from screen readers, so each dialog has a place of its own for announcements.
 
-import { byID, setText } from "./dom.js";
+import { setText } from "./dom.js";
 
 const intervalMilliseconds = 10000;
 
@@ -16,7 +17,9 @@ export function announce(topic, text) {
 function speak() {
   timer = null;
   if (waiting.size === 0) return;
-  setText(byID("announcer"), [...waiting.values()].join(" "));
+  const text = [...waiting.values()].join(" ");
   waiting.clear();
+  const audible = document.querySelector("dialog[open] .announcer") ?? document.querySelector(".announcer");
+  for (const place of document.querySelectorAll(".announcer")) setText(place, place === audible ? text : "");
   timer = setTimeout(speak, intervalMilliseconds);
 }

@@ -1,14 +1,13 @@
 // The page Dead letters: groups of dead letters with the same cause, and samples of one group.
 
 import { call, query } from "./api.js";
-import { commandLine } from "./copy.js";
 import { make } from "./dom.js";
-import { button, crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing, roleNote }
+import { button, code, crumbs, facts, field, heading, historyIsOff, mark, nameOrDash, note, nothing, roleNote }
   from "./parts.js";
 import * as redrives from "./redrive.js";
 import { address, go, redraw } from "./router.js";
 import { drop, sampleCards } from "./samples.js";
-import { current, may, offers } from "./session.js";
+import { current, offers } from "./session.js";
 import { sparkline } from "./sparkline.js";
 import { table } from "./table.js";
 import { wizard } from "./wizard.js";
@@ -34,16 +33,15 @@ export const page = {
     if (!current()?.history) return [heading("Dead letters"), historyIsOff()];
     const group = groups.find((other) => other.group === id) ?? null;
     if (step === "redrive") {
-      return wizard(id, group && { ...group, where: filterOf(group) },
-        group ? titleOf(group) : redrives.titleOf(id) ?? "Group");
+      return wizard(id, group, group ? titleOf(group) : redrives.titleOf(id) ?? "Group");
     }
     if (id !== undefined) return one(group, samples);
     const count = groups.reduce((sum, { count: some }) => sum + some, 0);
     if (groups.length === 0) {
       return [heading("Dead letters"), inQueue > 0
         ? nothing(`${plural(inQueue, "dead letter")} without a record in the history`,
-          "They are older than the history. List them from the queue:",
-          commandLine("martlet dead-letters list --config martlet.yaml"))
+          make("p", {}, "They are older than the history. List them from the queue with ",
+            code("martlet dead-letters list"), "."))
         : nothing("No dead letter", "Requests that no worker can push appear here, grouped by cause.")];
     }
     const text = wanted.trim().toLowerCase();
@@ -110,27 +108,13 @@ function one(group, samples) {
     crumbs("Dead letters", "#/dead", titleOf(group)),
     heading(titleOf(group), mark("bad", plural(group.count, "dead letter")),
       offers("redrive") && redriveButton(group, { class: "main" }),
-      offers("drop", "admin") && button("Drop…", () => drop(filterOf(group), titleOf(group)),
+      offers("drop", "admin") && button("Drop…", () => drop(group.where, titleOf(group)),
         { "aria-label": `Drop ${nameOf(group)}` })),
     facts([["App", group.app], ["Path", group.path], ["First", moment(group.first_at)], ["Last", moment(group.last_at)],
       ["Last 24 h", sparkline(group.hours ?? [])]]),
-    may("operate") ? !offers("redrive") && redriveCommand(group) : roleNote("operate"),
+    roleNote("operate"),
     make("div", { class: "part", key: "samples" }, make("h3", {}, "Samples"),
       samples.length > 0 ? sampleCards(group, samples)
         : note("No sample. Workers keep up to 5 samples a minute for each cause, unless journal.samples is false.")),
   ];
 }
-
-// The command that redrives a group, for consoles without the action.
-const redriveCommand = (group) => make("div", { class: "part", key: "redrive" }, make("h3", {}, "Redrive"),
-  note("Fix the cause first. A dry run shows which dead letters match:"), group.code && commandLine(redrive(group)));
-
-const quoted = (text) => JSON.stringify(text);
-const shellWord = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-
-// Returns the filter of a group. Earlier consoles do not send it.
-const filterOf = (group) => group.where ?? ["class", "code", "app", "path"].filter((name) => group[name])
-  .map((name) => `${name} == ${quoted(group[name])}`).join(" && ");
-
-const redrive = (group) =>
-  `martlet dead-letters redrive --config martlet.yaml --where ${shellWord(filterOf(group))} --dry-run`;

@@ -24,7 +24,7 @@ export function show(action) {
   shown = action;
   const dialog = byID("action");
   if (!dialog.open) {
-    dialog.replaceChildren();
+    byID("action-content").replaceChildren();
     update();
     dialog.showModal();
     (dialog.querySelector("[data-first]") ?? byID("action-heading")).focus();
@@ -40,7 +40,7 @@ export function hide() {
 function closed() {
   shown = null;
   // A body may contain a device token.
-  byID("action").replaceChildren();
+  byID("action-content").replaceChildren();
   actions.close();
   update();
 }
@@ -59,7 +59,7 @@ export function update() {
   const wasPlanning = isPlanFocused();
   byID("action").dataset.stage = stage;
   byID("action").classList.toggle("large", stage === "asking" && shown.fields.includes("body"));
-  draw(byID("action"),
+  draw(byID("action-content"),
     make("h2", { id: "action-heading", tabindex: "-1", key: "heading" }, shown.title),
     stage === "asking" ? asking(shown) : outcome(shown));
   if (!byID("action").open) return;
@@ -127,16 +127,11 @@ function buttons(action) {
     case "sent": return button("Continue in background", hide);
     case "unanswered": return [
       button("Ask again", actions.ask), action.request && button("Send again", actions.send),
-      button("Discard", discard),
+      button("Discard", actions.discard),
     ];
     case "refused": return [
       action.planned && button("Make a new plan", actions.again, { class: "main" }), button("Close", hide),
     ];
     default: return button("Close", hide, { class: "main" });
   }
-}
-
-function discard() {
-  actions.forget();
-  actions.close();
 }

@@ -13,8 +13,14 @@ import { agree, duration, moment, plural, timeOfDay } from "./words.js";
 const kinds = [["id", "Request ID"], ["token", "Device token"], ["user", "User"]];
 const nouns = new Map([["id", "ID"], ["token", "device token"], ["user", "user"]]);
 
+const nothingWanted = { kind: "id", text: "" };
+
 // The current search. Device tokens and users stay in memory: an address would keep them in the browser's history.
-let search = { kind: "id", text: "" };
+let search = nothingWanted;
+
+// Whether the address names the search. A device token may have been entered as an ID.
+const hasAddress = ({ kind, text }) => kind === "id" && text !== "" && !/^[0-9a-f]{64,}$/i.test(text);
+
 const paging = older(
   (before) => call("GET", `/api/requests${query({ [search.kind]: search.text, before })}`), "requests");
 
@@ -39,6 +45,9 @@ function begin(kind, text) {
   paging.clear();
 }
 
+// Forgets the search at the end of a session.
+export const forget = () => begin(nothingWanted.kind, nothingWanted.text);
+
 const form = () => make("form", { class: "filters find", key: "form", role: "search", onsubmit: submit },
   field("Search by", make("select", { name: "kind" }, kinds.map(([value, name]) =>
     make("option", { value, selected: value === search.kind }, name)))),
@@ -53,7 +62,7 @@ function submit(event) {
   const values = new FormData(event.currentTarget);
   const [kind, text] = [values.get("kind"), values.get("text").trim()];
   begin(kind, text);
-  if (kind === "id" && text !== "") {
+  if (hasAddress(search)) {
     if (location.hash === address("find", "id", text)) reload();
     else go("find", "id", text);
   } else if (location.hash === "#/find") reload();
@@ -145,8 +154,7 @@ function returns(entry) {
   return seconds >= 1 ? `${moment(entry.until)}, in ${duration(seconds)}` : `${moment(entry.until)}, due now`;
 }
 
-const searchAddress = () =>
-  (search.kind === "id" && search.text !== "" ? address("find", "id", search.text) : "#/find");
+const searchAddress = () => (hasAddress(search) ? address("find", "id", search.text) : "#/find");
 
 function stepItems(steps) {
   const labels = labelsOf(steps);

@@ -33,12 +33,16 @@ export function stageOf(action) {
     case "done": return make("p", { class: "result" },
       isStopped(action) ? mark("warn", "Stopped") : mark("good", "Done"), " ", action.result);
     case "failed": return [make("p", { class: "result" }, mark("bad", "Failed"), " ", action.result), problem];
-    case "refused": return [make("p", { class: "result" }, mark("bad", "Refused"), " Nothing was changed."), problem];
+    case "refused": return [make("p", { class: "result" }, mark("bad", "Refused"), " ", refusalNote(action)), problem];
     case "unanswered": return [make("p", { class: "result" }, mark("warn", "No answer"),
       " The action may have run. Its id is kept, so a repeat runs it at most once."), problem];
     default: return [bar(action), problem];
   }
 }
+
+// An earlier request without an answer may have run the action.
+const refusalNote = ({ wasUnanswered }) => (wasUnanswered
+  ? "An earlier request had no answer, and may have run the action. Check the page Audit." : "Nothing was changed.");
 
 export const isStopped = ({ stage, result }) => stage === "done" && /^stopped\b/.test(result ?? "");
 
@@ -67,10 +71,11 @@ export function groupWorkers(text) {
     (workers.length > 0 ? `${listOf([...new Set(workers)])}: ${problem}` : problem)).join("; ");
 }
 
-// Returns the notice of an error, with the holder of a lock and the problem of a body.
-export const problemOf = (error) => error && failure(groupWorkers(error.error), [
-  remedyOf(error.remedy), holderOf(error.details?.holder), positionOf(error.details?.problem),
-]);
+// Returns the notice of an error, with the holder of a lock and the problem of a body. Screen readers announce it.
+export const problemOf = (error) => error && make("div", { role: "alert", key: "alert" },
+  failure(groupWorkers(error.error), [
+    remedyOf(error.remedy), holderOf(error.details?.holder), positionOf(error.details?.problem),
+  ]));
 
 function holderOf(holder) {
   if (!holder) return null;

@@ -11,7 +11,7 @@ import * as dialog from "./dialog.js";
 import { byID, setAttribute } from "./dom.js";
 import { draw } from "./draw.js";
 import { Feed } from "./feed.js";
-import { focusField, page as find } from "./find.js";
+import { focusField, forget as forgetSearch, page as find } from "./find.js";
 import * as fleet from "./fleet.js";
 import * as header from "./header.js";
 import * as keyboard from "./keyboard.js";
@@ -24,7 +24,8 @@ import * as redrive from "./redrive.js";
 import * as reveal from "./reveal.js";
 import * as router from "./router.js";
 import * as session from "./session.js";
-import { page as test } from "./test.js";
+import * as stored from "./stored.js";
+import { forget as forgetTest, page as test } from "./test.js";
 import { page as workers } from "./workers.js";
 
 const pages = [now, find, apps, dead, queues, workers, keys, test, audit];
@@ -160,12 +161,12 @@ function open() {
   redrive.resume();
 }
 
-function end(reason) {
+function end(reason, isLoggedOut) {
   feed.stop();
-  actions.forget();
-  redrive.forget();
-  reveal.forget();
-  fleet.forget();
+  for (const part of [actions, redrive, reveal, fleet]) part.forget();
+  forgetSearch();
+  forgetTest();
+  if (isLoggedOut) stored.removeAll();
   clearTimeout(retryTimer);
   generation += 1;
   [shown, data, problem] = [null, null, null];

@@ -7,9 +7,9 @@ import * as bar from "./bar.js";
 import { byID } from "./dom.js";
 import { address, redraw } from "./router.js";
 import * as run from "./run.js";
+import { hasToken, keys, remove, restore, store } from "./stored.js";
 import { read, summaryOf } from "./watch.js";
 
-const storageKey = "martlet-redrive";
 const firstMax = 10;
 // Minimum time between two readings of the outcomes.
 const watchMilliseconds = 2000;
@@ -47,10 +47,10 @@ export function begin({ group, title, where }) {
 // Forgets the redrive. A running action continues.
 export function end() {
   forget();
-  sessionStorage.removeItem(storageKey);
+  remove(keys.redrive);
 }
 
-// Ends the view of the redrive at the end of a session.
+// Ends the view of the redrive at the end of a session. The redrive remains stored for its operator.
 export function forget() {
   clearTimeout(watchTimer);
   run.forget(current?.first ?? null);
@@ -59,39 +59,37 @@ export function forget() {
   bar.update();
 }
 
-// Continues the redrive of this tab after a reload.
+// Continues the operator's redrive of this tab after a reload or a login.
 export function resume() {
-  const text = sessionStorage.getItem(storageKey);
-  if (text === null || current !== null) return;
-  try {
-    const kept = JSON.parse(text);
-    current = { ...kept, error: null, isPlanning: false, planNumber: 0, phrase: "", watchProblem: null };
-    for (const name of ["first", "rest"]) if (kept[name]) revive(name);
-  } catch {
-    return sessionStorage.removeItem(storageKey);
-  }
+  if (current !== null) return;
+  const kept = restore(keys.redrive);
+  if (kept === null) return;
+  current = { ...kept, error: null, isPlanning: false, planNumber: 0, phrase: "", watchProblem: null };
+  for (const name of ["first", "rest"]) if (kept[name]) revive(name);
   redraw();
   for (const action of [current.first, current.rest]) if (run.isPending(action)) run.ask(action);
 }
 
 function revive(name) {
   const action = Object.assign(current[name], { error: null, progress: null });
-  if (run.isPending(action)) action.stage = "unanswered";
+  if (run.isPending(action)) Object.assign(action, { stage: "unanswered", wasUnanswered: true });
   Object.assign(action, connections(current, name));
 }
 
 function save() {
   if (current === null) return;
   const { group, title, where, why, step, until, count, plan, wanted, outcomes, rate, stopPercent } = current;
-  sessionStorage.setItem(storageKey, JSON.stringify({
+  // Without its filter, the redrive cannot continue after a reload.
+  if (hasToken(where)) return remove(keys.redrive);
+  store(keys.redrive, {
     group, title, where, why, step, until, count, plan, wanted, outcomes, rate, stopPercent,
     first: kept(current.first), rest: kept(current.rest),
-  }));
+  });
 }
 
 const kept = (action) => action && {
   id: action.id, title: action.title, request: action.request, stage: action.stage, result: action.result,
-  ids: action.ids,
+  ids: action.ids, wasUnanswered: action.wasUnanswered,
 };
 
 export const isShown = () => current !== null && location.hash === address("dead", current.group, "redrive");
@@ -109,7 +107,7 @@ export function hidden() {
 // Records an entered value. The plan depends on it.
 export function change(name, value) {
   Object.assign(current, {
-    [name]: value, plan: null, error: null, isPlanning: false, planNumber: current.planNumber + 1,
+    [name]: value, plan: null, phrase: "", error: null, isPlanning: false, planNumber: current.planNumber + 1,
     ...(name === "where" ? { until: null, count: null } : {}),
   });
   save();
@@ -183,7 +181,6 @@ export async function makePlan(step) {
     Object.assign(of, { error: run.describe(error), isPlanning: false });
     redraw();
     keepFocus();
-    announce("redrive", `No plan: ${of.error.error}`);
   }
 }
 

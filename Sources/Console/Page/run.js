@@ -37,9 +37,10 @@ const pathOf = ({ id }) => `/api/actions/${encodeURIComponent(id)}`;
 export const ask = (action) => follow(action, () => call("GET", pathOf(action)));
 
 export async function stop(action) {
-  action.isStopping = true;
+  Object.assign(action, { isStopping: true, stopProblem: null });
   action.changed();
-  await follow(action, async () => await call("DELETE", pathOf(action)) ?? call("GET", pathOf(action)));
+  await follow(action, async () => await call("DELETE", pathOf(action)) ?? call("GET", pathOf(action)),
+    { isStop: true });
 }
 
 // Ends the view of an action. A running action continues.
@@ -49,7 +50,7 @@ export function forget(action) {
   action.isForgotten = true;
 }
 
-async function follow(action, request) {
+async function follow(action, request, { isStop = false } = {}) {
   try {
     const answer = await request();
     if (action.isForgotten) return;
@@ -57,7 +58,7 @@ async function follow(action, request) {
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
     if (action.isForgotten) return;
-    recordError(action, error);
+    recordError(action, error, isStop);
   }
   action.changed();
 }
@@ -65,7 +66,7 @@ async function follow(action, request) {
 function record(action, { state, progress = null, result = null, error = null, ids = [], stoppable = true }) {
   Object.assign(action, {
     stage: state, progress, result, ids, isStoppable: stoppable,
-    error: error ? { error: textOf(error), remedy: null } : null,
+    error: error ? { error: textOf(error), remedy: null } : state === "running" ? action.stopProblem ?? null : null,
   });
   clearTimeout(action.timer);
   if (state === "running") {
@@ -79,20 +80,21 @@ function record(action, { state, progress = null, result = null, error = null, i
 
 const textOf = (error) => (typeof error === "string" ? error : error.error ?? "The action failed.");
 
-function recordError(action, error) {
+function recordError(action, error, isStop) {
   clearTimeout(action.timer);
   action.error = describe(error);
   if (error.isGone && action.stage !== "running") {
-    action.stage = "unanswered";
+    Object.assign(action, { stage: "unanswered", wasUnanswered: true });
   } else if (error.status === 404 && action.stage === "unanswered") {
     action.error = {
       error: "The console does not know this action: the request did not arrive, or the console restarted.",
       remedy: "Check the page Audit before you send the action again.",
     };
   } else if (action.stage === "running" && error.status === 404) {
-    action.stage = "unanswered";
+    Object.assign(action, { stage: "unanswered", wasUnanswered: true });
   } else if (action.stage === "running") {
-    // For example, the console cannot stop the action.
+    // The reason why the console does not stop the action remains while the action runs.
+    if (isStop && !error.isGone) action.stopProblem = action.error;
     action.isStopping = false;
     action.timer = setTimeout(ask, progressMilliseconds, action);
   } else {
@@ -101,8 +103,15 @@ function recordError(action, error) {
   }
 }
 
+// The sentences of refusals that a new plan resolves.
+const planProblems = new Map([
+  ["expired", "The plan has expired, or an action has already used it. Make a new plan."],
+  ["moved", "The state has changed since the plan was made. Make a new plan."],
+]);
+
 export const describe = (error) => ({
-  error: error.isGone ? `The console is not available: ${error.message}.` : error.message,
+  error: error.isGone ? `The console is not available: ${error.message}.`
+    : planProblems.get(error.code) ?? error.message,
   remedy: error.remedy, code: error.code, details: error.details,
 });
 

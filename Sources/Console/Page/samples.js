@@ -1,7 +1,6 @@
 // The samples of a group of dead letters, and the actions on one dead letter.
 
 import * as actions from "./actions.js";
-import { commandLine } from "./copy.js";
 import { make } from "./dom.js";
 import * as editor from "./editor.js";
 import { button, card, code, facts, nameOrDash, note } from "./parts.js";
@@ -60,8 +59,8 @@ async function edit(group, sample, index) {
     isCostly: true, isSecret: true,
     note: () => (isWhole
       ? note("The console sends the corrected request to its request queue, and removes the dead letter.")
-      : [note("The sample has only the beginning of the body. Enter the whole body, or edit the dead letter with:"),
-        commandLine(`martlet dead-letters edit --config martlet.yaml ${sample.id}`)]),
+      : note("The sample has only the beginning of the body. Enter the whole body, or edit the dead letter with ",
+        code("martlet dead-letters edit"), ".")),
   });
   if (isWhole) editor.start(pretty(answer.value));
 }

@@ -32,12 +32,12 @@ function takeCode() {
 
 channel.addEventListener("message", ({ data }) => {
   if (data?.word === "ask" && secret !== null) channel.postMessage({ word: "answer", to: data.from, session: secret });
-  if (data?.word === "end" && secret !== null && data.session === secret) forget("Logged out in another tab.");
+  if (data?.word === "end" && secret !== null && data.session === secret) forget("Logged out in another tab.", true);
 });
 
-whenLoginIsNeeded(() => forget("The session has ended. Log in again."));
+whenLoginIsNeeded(() => forget("The session has ended. Log in again.", false));
 
-// Calls `ended(reason)` after the end of a session.
+// Calls `ended(reason, isLoggedOut)` after the end of a session. `isLoggedOut`: whether the operator has ended it.
 export function start(ended) {
   onEnd = ended;
 }
@@ -95,17 +95,17 @@ export async function logOut() {
     await call("DELETE", "/api/session");
   } finally {
     channel.postMessage({ word: "end", session: ended });
-    forget("Logged out.");
+    forget("Logged out.", true);
   }
 }
 
-function forget(reason) {
+function forget(reason, isLoggedOut) {
   if (secret === null) return;
   [secret, owner] = [null, null];
   useSession(null);
   forgetAnswers();
   sessionStorage.removeItem(storageKey);
-  onEnd(reason);
+  onEnd(reason, isLoggedOut);
 }
 
 // Returns the session of another tab, or null without an answer.

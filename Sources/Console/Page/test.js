@@ -10,6 +10,10 @@ import { current, refusal } from "./session.js";
 // The outcome of the last test push; null before it.
 let last = null;
 
+export function forget() {
+  last = null;
+}
+
 export const page = {
   name: "test", title: "Test", uses: [],
   load: async () => ({}),
@@ -46,7 +50,7 @@ function submit(event) {
   const values = Object.fromEntries(new FormData(event.currentTarget));
   actions.open({
     action: "test_push", title: `Test push to ${values.app}`, confirm: "Publish", role: "operate", fields: [],
-    arguments: values,
+    arguments: values, isSecret: true,
     finished(outcome) {
       if (outcome.state === "done") last = outcome;
       redraw();

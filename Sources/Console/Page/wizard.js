@@ -1,6 +1,5 @@
 // The five steps of a redrive, as the page Dead letters shows them.
 
-import { commandLine } from "./copy.js";
 import { icon, make } from "./dom.js";
 import { choice } from "./fields.js";
 import { isStopped, planned, problemOf, stageOf } from "./outcome.js";
@@ -8,7 +7,7 @@ import { button, crumbs, field, heading, mark, note, nothing, roleNote } from ".
 import * as redrive from "./redrive.js";
 import { address, go as open } from "./router.js";
 import * as run from "./run.js";
-import { may, offers } from "./session.js";
+import { may } from "./session.js";
 import { kindOf } from "./watch.js";
 import { formatCount, plural } from "./words.js";
 
@@ -19,10 +18,6 @@ const stopPercents = [["5", "5 %"], ["10", "10 %"], ["20", "20 %"], ["50", "50 %
 export function wizard(id, group, title) {
   const top = [crumbs(title, address("dead", id), "Redrive"), heading(`Redrive ${title}`)];
   if (!may("operate")) return [...top, roleNote("operate")];
-  if (!offers("redrive")) {
-    return [...top, nothing("This console does not redrive", "Use the command line:",
-      commandLine("martlet dead-letters redrive --config martlet.yaml --dry-run"))];
-  }
   if (!redrive.isOf(id)) {
     if (redrive.isBegun()) return [...top, other(id, group, title)];
     if (!group) return [...top, gone()];

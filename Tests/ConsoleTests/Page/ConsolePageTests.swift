@@ -11,7 +11,7 @@ import Testing
     private static let markup = "<img src=x onerror=window.ran=1>"
 
     /// Runs a test with a console, a worker that has reported, and a browser without a page.
-    private func run(
+    func run(
         _ prefix: String, configure: @escaping @Sendable (SimulatedWorker) -> Void = { _ in },
         workerName: String? = nil,
         _ body: @escaping @Sendable (ConsoleHarness, SimulatedWorker, ConsolePage) async throws -> Void
@@ -36,7 +36,7 @@ import Testing
         route: "api.push.apple.com:443 key ABC123DEFG", code: "InvalidProviderToken",
         sentence: "APNs refuses the credential: check the key ID and team ID of a key.", secondsOpen: 60,
         apps: ["com.example.shop"])
-    private static let reportKey: @Sendable (SimulatedWorker) -> Void = { $0.breakers = [keyBreaker] }
+    static let reportKey: @Sendable (SimulatedWorker) -> Void = { $0.breakers = [keyBreaker] }
 
     @Test func `A code logs in once, and leaves neither a fragment nor a cookie`() async throws {
         try await run("logins") { console, _, page in
@@ -115,11 +115,7 @@ import Testing
         try await run("clicks") { console, worker, page in
             try await page.logIn(console, .operate)
             let browser = page.browser
-            try await page.show("now")
-            try await browser.run("\(ConsolePage.button("Pause…", in: ".head")).click()")
-            try await page.enter("com.example.shop", into: "scope")
-            try await page.enter("wrong campaign", into: "why")
-            try await page.waitForPlan()
+            try await page.planPause()
             #expect(
                 try await browser.text("document.querySelector('#action .summary').textContent")
                     == "Pauses the topic com.example.shop in 1 worker")
@@ -134,6 +130,9 @@ import Testing
             try await browser.wait(until: "document.querySelector('#action .result .mark.good')")
             #expect(worker.paused == ["topic com.example.shop"])
             #expect(try await page.requestCount("/api/actions") == 1)
+            // Screen readers do not reach an announcement outside of the dialog.
+            try await browser.wait(
+                until: "document.querySelector('#action .announcer').textContent.includes('Pause: done.')")
             try await browser.press(.escape)
             try await browser.wait(until: "document.querySelector('#page .card h3.paused')")
             let session = try await console.logIn(.view, name: "tests")

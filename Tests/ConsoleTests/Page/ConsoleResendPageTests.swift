@@ -144,6 +144,70 @@ import Testing
         }
     }
 
+    @Test func `A redrive survives the end of a session, but neither a logout nor another operator`() async throws {
+        try await run("sessions") { console, _, page in
+            try await page.logIn(console, .operate)
+            let browser = page.browser
+            try await Self.beginRedrive(page)
+            try await Self.press("Dry run", page)
+            try await Self.wait(for: "Dry run", page)
+            let address = try await browser.text("location.hash")
+            let stored = try await browser.text("sessionStorage.getItem('martlet-redrive')")
+            try await page.expire(console)
+            try await page.logIn(console, .operate)
+            try await browser.run("location.hash = '\(address)'")
+            try await Self.wait(for: "Dry run", page)
+            try await page.logOut()
+            #expect(try await browser.number("sessionStorage.length") == 0)
+
+            try await browser.run("sessionStorage.setItem('martlet-redrive', String.raw`\(stored)`)")
+            try await page.logIn(console, .operate, name: "bob")
+            #expect(try await browser.holds("sessionStorage.getItem('martlet-redrive') === null"))
+            try await browser.run("location.hash = '\(address)'")
+            try await Self.wait(for: "Choose", page)
+            #expect(try await browser.text("document.querySelector('#page [name=why]').value") == "")
+            try await page.end(allowsConsoleMessages: true)
+        }
+    }
+
+    @Test func `A redrive shows the place of an error in its filter, and stores no device token`() async throws {
+        try await run("filters") { console, _, page in
+            try await page.logIn(console, .operate)
+            let browser = page.browser
+            try await Self.beginRedrive(page)
+            #expect(try await page.stores("fixed the topic"))
+            try await browser.run("document.querySelector('#page [name=where]').select()")
+            try await browser.type(#"app == "é" && token = "\#(JournalLines.token)""#)
+            try await page.intercept(
+                "POST", "preview=1", .json(400, "{ error: 'the filter is wrong', code: 'filter', offset: 21 }"))
+            try await Self.press("Dry run", page)
+            let place = "[...document.querySelectorAll('#page .note')].find((one) => one.textContent.includes('error'))"
+            try await browser.wait(until: place)
+            #expect(
+                try await browser.text("\(place).textContent") == #"The error is at: = "\#(JournalLines.token)""#)
+            #expect(try await !page.stores(JournalLines.token))
+            try await page.end()
+        }
+    }
+
+    @Test(arguments: ["token", "id"])
+    func `A search by device token stays out of the address`(kind: String) async throws {
+        try await run("searches-\(kind)") { console, _, page in
+            try await page.logIn(console, .operate)
+            let browser = page.browser
+            try await page.show("find")
+            let entries = try await browser.number("history.length")
+            try await browser.run("document.querySelector('#page [name=kind]').value = '\(kind)'")
+            try await browser.run("document.querySelector('#find-text').focus()")
+            try await browser.type(JournalLines.token)
+            try await browser.run("document.querySelector('#page form').requestSubmit()")
+            try await browser.wait(until: "document.querySelector('#page .records, #page .nothing h3')")
+            #expect(try await browser.text("location.hash") == "#/find")
+            #expect(try await browser.number("history.length") == entries)
+            try await page.end()
+        }
+    }
+
     @Test func `A redrive names the operator whose redrive runs`() async throws {
         try await run("holders") { console, _, page in
             let bob = try await console.logIn(.operate, name: "bob")
