@@ -22,6 +22,18 @@ import Testing
         }
     }
 
+    @Test func `A request that arrives during the close is refused`() async throws {
+        try await AdminServerHarness.run(handler: { _ in }) { harness in
+            let client = try await harness.connect()
+            client.send("GET", "/1")
+            client.send("GET", "/2")
+            try await harness.loop.wait { !harness.server.pending.isEmpty }
+            harness.server.close()
+            let rest = try await client.rest()
+            #expect(rest.contains("the server is shutting down"), "\(rest)")
+        }
+    }
+
     @Test func `The port is free after a close`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()

@@ -113,6 +113,9 @@ public final class AdminServer {
         watch = nil
         arrived = []
         guard let daemon else { return }
+        // A request that arrives from here on is refused. libmicrohttpd aborts the process if it stops with a suspended
+        // connection.
+        self.daemon = nil
         for exchange in pending.values {
             let onAbandoned = exchange.onAbandoned
             exchange.answer(.error(503, "the server is shutting down"))
@@ -121,7 +124,6 @@ public final class AdminServer {
         MHD_run(daemon)
         if let nextRun { loop.cancel(nextRun) }
         nextRun = nil
-        self.daemon = nil
         MHD_stop_daemon(daemon)
         handler = nil
         onClosed = nil
@@ -177,7 +179,7 @@ public final class AdminServer {
     }
 
     func addPending(_ exchange: AdminExchange) -> Bool {
-        guard pending.count < configuration.pendingMax else { return false }
+        guard daemon != nil, pending.count < configuration.pendingMax else { return false }
         pending[ObjectIdentifier(exchange)] = exchange
         arrived.append(exchange)
         return true

@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import ControlProtocol
 import Crypto
 import Delivery
@@ -209,8 +210,8 @@ struct FleetJSON {
         }
         json.member("workers_reporting", reporting.count)
         json.member("workers_silent", silent.count)
-        json.key("waiting")
-        if let waiting = watch.queues.waiting { json.int(Int64(waiting)) } else { json.null() }
+        json.optional("waiting", watch.queues.waiting.map(Int64.init))
+        json.optional("dead_letters", watch.queues.messages(in: .fixed(.dead)).map(Int64.init))
         json.optional("journal_seconds_behind", history?.secondsBehind.map(Int64.init))
         json.endObject()
         json.key("history_problem")

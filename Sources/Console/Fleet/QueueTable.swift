@@ -67,8 +67,11 @@ struct QueueTable: Sendable {
     }
 
     /// The number of requests in the wait queues; nil if it is unknown.
-    var waiting: Int? {
-        let counts = queues.filter { $0.kind == .wait }.map { answers[$0.name] }
+    var waiting: Int? { messages(in: .wait) }
+
+    /// The number of messages in all queues of a kind; nil if it is unknown.
+    func messages(in kind: Kind) -> Int? {
+        let counts = queues.filter { $0.kind == kind }.map { answers[$0.name] }
         var sum = 0
         for case let answer in counts {
             guard case .status(let messages, _) = answer else { return nil }

@@ -46,6 +46,7 @@ const figures = (totals, causes) => make("ul", { class: "figures", key: "figures
   ["good", "accepted", formatRate(totals.accepted_per_second)],
   ["refused", "refused", formatRate(totals.refused_per_second)],
   ["waiting", "waiting", countOrDash(waitingOf(totals, causes))],
+  ["dead", "dead letters", countOrDash(totals.dead_letters)],
   ["journal", "journal", Number.isFinite(totals.journal_seconds_behind)
     ? `${duration(totals.journal_seconds_behind)} behind` : null],
   ["workers", "workers", workersFigure(totals)],

@@ -88,7 +88,10 @@ async function load() {
   try {
     const answer = await shown.load(parts);
     if (asked === generation) [data, problem] = [answer, null];
-    if (shown === now) header.setCauses(data?.causes ?? []);
+    if (shown === now) {
+      header.setCauses(data?.causes ?? []);
+      header.setDead(data?.totals?.dead_letters);
+    }
     if (shown === dead) header.setDead(data?.inQueue);
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
