@@ -12,7 +12,8 @@ struct HistoryJSON {
 
     // MARK: /api/requests
 
-    func page(_ page: HistoryPage, _ gaps: [HistoryGap]) -> [UInt8] {
+    /// - Parameter emptyNote: the note of a page without requests.
+    func page(_ page: HistoryPage, _ gaps: [HistoryGap], emptyNote: String?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.list("requests", page.rows) { json, row in write(row.line, key: row.position, to: &json) }
@@ -28,6 +29,7 @@ struct HistoryJSON {
             json.optional("lines", gap.reason == .dropped ? gap.count.map(Int64.init) : nil)
             json.endObject()
         }
+        json.optional("note", page.rows.isEmpty ? emptyNote : nil)
         json.endObject()
         return json.bytes
     }

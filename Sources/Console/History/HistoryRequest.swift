@@ -15,6 +15,14 @@ struct HistoryRequest: Sendable, Equatable {
     var query: HistoryQuery
     var before: HistoryPosition?
 
+    /// The note of an answer without requests; nil if the query needs none.
+    var emptyNote: String? {
+        guard case .token(let token) = query, token.utf8.count > HistoryQuery.tokenDigits.upperBound, before == nil
+        else { return nil }
+        return "A part of a device token finds requests only if it has at most "
+            + "\(HistoryQuery.tokenDigits.upperBound) digits."
+    }
+
     static let names = ["id", "token", "user", "before"]
 
     init(_ request: AdminRequest) throws(AdminError) {
@@ -57,11 +65,13 @@ struct HistoryRequest: Sendable, Equatable {
     }
 
     private static func token(_ text: String) throws(AdminError) -> String {
-        guard HistoryQuery.tokenDigitsMin...JournalLimits.tokenBytesMax ~= text.utf8.count,
-            text.utf8.allSatisfy({ DeviceToken.isHexDigit($0) })
+        let digits = HistoryQuery.tokenDigits
+        guard text.utf8.allSatisfy({ DeviceToken.isHexDigit($0) }),
+            digits.contains(text.utf8.count)
+                || text.utf8.count > digits.upperBound && DeviceToken.isWellFormed(text.utf8)
         else {
-            throw AdminError(
-                400, "token must have at least \(HistoryQuery.tokenDigitsMin) hexadecimal digits", code: "invalid")
+            let part = "its first \(digits.lowerBound) to \(digits.upperBound) hexadecimal digits"
+            throw AdminError(400, "token must be a whole device token, or \(part)", code: "invalid")
         }
         return text
     }

@@ -26,8 +26,8 @@ struct HistoryRoutes {
                 { request throws(AdminError) in try HistoryRequest(request) },
                 { request, now, reader throws(SQLiteError) in
                     let page = try reader.page(request.query, before: request.before, limit: HistoryRequest.rowsMax)
-                    return (page, try Self.gaps(page, request, reader, retention, at: now))
-                }, { $1.page($0.0, $0.1) }),
+                    return (page, try Self.gaps(page, request, reader, retention, at: now), request.emptyNote)
+                }, { $1.page($0.0, $0.1, emptyNote: $0.2) }),
             route(
                 "/api/requests/KEY", "the steps of a request",
                 { request throws(AdminError) in

@@ -70,7 +70,7 @@ function submit(event) {
 }
 
 const start = () => nothing("Find the outcome of a request",
-  "Enter the ID of a request, the first characters of a device token, or a user.");
+  "Enter the ID of a request, a device token or its first 4 to 10 digits, or a user.");
 
 function list() {
   const requests = paging.all();
@@ -80,8 +80,8 @@ function list() {
     requests.length > 0
       ? make("ol", { class: "records", key: "records" }, requests.map(row))
       : nothing(`No request has this ${nouns.get(search.kind) ?? search.kind}`,
-        gaps.length > 0 ? "Some results are missing in the history. See the notes below."
-          : "The history has no result of it. The request may still be in a queue, or is older than the history."),
+        paging.pages()[0].note ?? (gaps.length > 0 ? "Some results are missing in the history. See the notes below."
+          : "The history has no result of it. The request may still be in a queue, or is older than the history.")),
     gaps.map(gapNote), paging.button(),
   ];
 }

@@ -106,18 +106,7 @@ final class SegmentReader {
         }
         statement.bind(1, int64: row)
         statement.bind(2, int: limit)
-        let found = try rows(statement)
-        // A part of a token that is longer than the digits in the clear has no key.
-        if !found.isEmpty || token.utf8.count <= TokenPrefix.digitsMax { return found }
-        guard let prefix else { return [] }
-        byTokenPrefix.bind(1, int64: row)
-        byTokenPrefix.bind(2, int: HistoryLimits.scannedRowsMax)
-        byTokenPrefix.bind(3, int64: prefix.lowerBound)
-        byTokenPrefix.bind(4, int64: prefix.upperBound)
-        let start = token.lowercased()
-        return try Array(
-            rows(byTokenPrefix).lazy.filter { $0.line.deviceToken?.lowercased().hasPrefix(start) == true }.prefix(limit)
-        )
+        return try rows(statement)
     }
 
     func samples(of group: Int64, limit: Int) throws(SQLiteError) -> [JournalSample] {
