@@ -139,7 +139,8 @@ let package = Package(
             "ControlProtocol",
             ["Delivery", "Registrations", "APNSProtocol", "JSON", "Crypto", "Telemetry", "EventLoop", "Text"]),
         library(
-            "History", ["ControlProtocol", "Registrations", "SQLite", "Crypto", "JSON", "EventLoop", "Threads"]),
+            "History",
+            ["ControlProtocol", "Registrations", "SQLite", "Crypto", "JSON", "EventLoop", "Text", "Threads"]),
         library(
             "Configuration",
             [

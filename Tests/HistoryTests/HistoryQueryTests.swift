@@ -142,6 +142,16 @@ import Testing
         #expect(samples == [sample])
     }
 
+    @Test func theTextsOfAForgedCauseArePrintable() throws {
+        let error = #"{"class":"a\u001b[31m","code":"c\nd","path":"/a\u001b]0;x\u0007","message":"m"}"#
+        let forged = Journal.result(
+            1, outcome: "rejected", app: "x\\u001by", members: #","error":\#(error)"#)
+        try fixture.write(Journal.messages([[forged]]))
+        let groups = try fixture.read { reader throws(SQLiteError) in try reader.deadLetterGroups(at: Journal.now) }
+        #expect(
+            groups.map(\.cause.parts) == [["a\u{FFFD}[31m", "c\u{FFFD}d", "x\u{FFFD}y", "/a\u{FFFD}]0;x\u{FFFD}"]])
+    }
+
     @Test func gapsOfATimeRangeAreFound() throws {
         let (lost, killed) = (Journal.head(3, at: Journal.now), Journal.head(1, boot: 2, at: Journal.now + 4000))
         let heads = [Journal.head(1, at: Journal.now - 9000), lost, killed]

@@ -1,4 +1,7 @@
-/// The cause of dead letters that belong together.
+import Text
+
+/// The cause of dead letters that belong together. Its texts are printable: they become parts of commands, and the
+/// journal may be forged.
 package struct DeadLetterCause: Sendable, Hashable {
     package var failureClass: String
     package var code: String
@@ -7,10 +10,10 @@ package struct DeadLetterCause: Sendable, Hashable {
     package var path: String?
 
     package init(failureClass: String, code: String, app: String?, path: String?) {
-        self.failureClass = failureClass
-        self.code = code
-        self.app = app
-        self.path = path
+        self.failureClass = failureClass.printable
+        self.code = code.printable
+        self.app = app?.printable
+        self.path = path?.printable
     }
 
     /// Results with these codes of the class `registration` have no dead letter.
