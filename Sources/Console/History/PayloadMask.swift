@@ -1,16 +1,20 @@
 import APNSProtocol
 import ControlProtocol
+import Delivery
 import JSON
 
-/// The form of a dead letter's sample for a role. The member `device_token` of the body is shortened for every role.
-/// For the role `view`, other texts are masked, except headers of workers and the text at which the error occurred.
+/// The form of a dead letter's sample for a role. Device tokens are shortened for every role. For the role `view`, texts
+/// are masked, except headers of workers and the text at which the error occurred. Users are masked even there.
 struct PayloadMask {
     static let mask = "…"
-    /// Runs of at least this number of hexadecimal digits count as device tokens in headers, and in a body that is no
-    /// JSON.
+    /// Runs of at least this number of hexadecimal digits count as device tokens, also in names of members, because a
+    /// producer may have used a wrong member.
     private static let tokenDigitsMin = 16
     /// The start of the names of headers that workers set.
     private static let workerHeaders = "push-"
+    private static let userHeaders = [MessageHeaderName.user, MessageHeaderName.otherOwners]
+    /// The first members of the pointers to users, in requests and commands.
+    private static let userMembers: [[Substring]] = [["user"], ["users"], ["data", "user"], ["data", "users"]]
 
     let role: OperatorRole
     /// The JSON pointer at which the error occurred.
@@ -19,7 +23,10 @@ struct PayloadMask {
     private var masks: Bool { role == .view }
 
     func header(_ header: JournalSample.Header) -> String {
-        guard !masks || header.name.hasPrefix(Self.workerHeaders) else { return Self.mask }
+        if masks {
+            let isShown = header.name.hasPrefix(Self.workerHeaders) && !Self.userHeaders.contains(header.name)
+            guard isShown else { return Self.mask }
+        }
         return Self.shortened(header.value)
     }
 
@@ -39,7 +46,7 @@ struct PayloadMask {
             json.beginObject()
             for (name, member) in value.members {
                 let name = name.string ?? ""
-                json.key(name)
+                json.key(Self.shortened(name))
                 write(member, pointer + "/" + Self.escaped(name), to: &json)
             }
             json.endObject()
@@ -52,12 +59,18 @@ struct PayloadMask {
             if pointer == "/device_token" || pointer == "/data/device_token" {
                 json.string(DeviceToken.shortened(text.utf8))
             } else {
-                json.string(masks && pointer != path ? Self.mask : text)
+                json.string(isMasked(pointer) ? Self.mask : Self.shortened(text))
             }
         case .number: json.raw(value.sourceBytes)
         case .boolean: json.bool(value.bool ?? false)
         case .null: json.null()
         }
+    }
+
+    private func isMasked(_ pointer: String) -> Bool {
+        guard masks else { return false }
+        let members = pointer.split(separator: "/")
+        return pointer != path || Self.userMembers.contains { members.starts(with: $0) }
     }
 
     private static func escaped(_ name: String) -> String {
