@@ -3,6 +3,12 @@ import Testing
 
 @testable import AdminHTTP
 
+extension TrustedHosts {
+    fileprivate func refusal(hosts: [String], origins: [String]) -> AdminResponse? {
+        foreign(hosts: hosts, origins: origins).map { refusal($0) }
+    }
+}
+
 @Suite struct TrustedHostsTests {
     private let hosts = TrustedHosts(listening: "0.0.0.0", names: ["simulator.test", "fd00::1"])
 

@@ -104,8 +104,9 @@ public final class AdminExchange {
     private func begin(_ head: RequestHead) {
         if head.isLengthAmbiguous {
             stage = .refused(.ambiguousLength)
-        } else if let refusal = server.hosts.refusal(hosts: head.hosts, origins: head.origins) {
-            stage = .refused(refusal)
+        } else if let foreign = server.hosts.foreign(hosts: head.hosts, origins: head.origins) {
+            stage = .refused(server.hosts.refusal(foreign))
+            server.onForeign?(foreign)
         } else if let target {
             request = AdminRequest(head, target, peerUserID: client?.userID)
         } else {

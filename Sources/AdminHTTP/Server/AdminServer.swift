@@ -35,6 +35,8 @@ public final class AdminServer {
     /// A closure that is called when the endpoint closes a connection because of a limit. The timeout of an idle
     /// connection or of a client that is gone is not reported.
     public var onClosed: ((AdminClosing) -> Void)?
+    /// A closure that is called when the endpoint refuses a request because of its `Host` or `Origin` header.
+    public var onForeign: ((ForeignRequest) -> Void)?
     /// Maximum connections that are shut but not ended. libmicrohttpd runs after each accept and ends them.
     static let closingMax = 64
 
@@ -127,6 +129,7 @@ public final class AdminServer {
         MHD_stop_daemon(daemon)
         handler = nil
         onClosed = nil
+        onForeign = nil
     }
 
     private func accept(_ descriptor: Int32) {

@@ -21,19 +21,23 @@ struct TrustedHosts: Sendable {
         self.names = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
-    /// Returns the refusal of a request with these headers; nil if the request is allowed.
-    func refusal(hosts: [String], origins: [String]) -> AdminResponse? {
+    /// Returns the reason to refuse a request with these headers; nil if the request is allowed.
+    func foreign(hosts: [String], origins: [String]) -> ForeignRequest? {
         guard hosts.count == 1, let host = hosts.first?.lowercased(), let name = Self.name(of: host),
             isAnyTrusted || names.contains(name)
-        else {
-            return .error(
-                403, "the Host header must be one of \(names.joined(separator: ", ")), with or without a port")
-        }
+        else { return .hosts(hosts) }
         // A TLS proxy in front changes the scheme to https.
-        for origin in origins where !["http://\(host)", "https://\(host)"].contains(origin.lowercased()) {
-            return .error(403, "requests from pages of another origin are refused")
+        let foreign = origins.first { !["http://\(host)", "https://\(host)"].contains($0.lowercased()) }
+        return foreign.map { .origin($0) }
+    }
+
+    /// Returns the answer to a foreign request.
+    func refusal(_ request: ForeignRequest) -> AdminResponse {
+        switch request {
+        case .hosts:
+            .error(403, "the Host header must be one of \(names.joined(separator: ", ")), with or without a port")
+        case .origin: .error(403, "requests from pages of another origin are refused")
         }
-        return nil
     }
 
     /// Returns the part before the port; nil if the text is not a name or address with an optional port.
