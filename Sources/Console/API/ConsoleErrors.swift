@@ -5,10 +5,11 @@ import ControlProtocol
 enum ConsoleErrors {
     static let away = "the broker is away; nothing was changed"
 
-    static let login = AdminError(
-        401, "log in first", code: "login", remedy: "martlet console open")
+    /// Prints a login code. The packaged unit runs the console as this user, and the control socket admits no other.
+    private static let open = "sudo -u martlet-console martlet console open"
+    static let login = AdminError(401, "log in first", code: "login", remedy: open)
     static let loginFailed = AdminError(
-        401, "the code or token is wrong, used or expired", code: "login_failed", remedy: "martlet console open")
+        401, "the code or token is wrong, used or expired", code: "login_failed", remedy: open)
     static let tooManyLogins = AdminError(429, "too many failed logins; try again later", code: "login_pace")
     static let tooFast = AdminError(429, "too many requests of this session; try again later", code: "pace")
 
