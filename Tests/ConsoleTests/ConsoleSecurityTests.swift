@@ -81,11 +81,7 @@ import Testing
     @Test func `A withdrawn or lowered token loses its rights at once`() async throws {
         try await ConsoleHarness.run("role_max: admin, tokens_file: FOLDER/tokens.json") { console in
             let token = try Secret.make()
-            func write(_ role: String) throws {
-                let entry = #"{"name":"carol","role":"\#(role)","sha256":"\#(Secret.hash(token) ?? "")"}"#
-                try console.folder.write("tokens.json", #"{"tokens":[\#(entry)]}"#)
-                chmod(console.folder.file("tokens.json"), 0o644)
-            }
+            func write(_ role: String) throws { try console.write(tokens: [("carol", role, token)]) }
             try write("operate")
             let body = #"{"token":"\#(token)"}"#
             let login = try await console.request("POST", "/api/session", body: body)
@@ -102,6 +98,32 @@ import Testing
             chmod(console.folder.file("tokens.json"), 0o666)
             let open = try await console.request("POST", "/api/session", body: body)
             #expect(open.status == 503 && open.code == "tokens")
+        }
+    }
+
+    @Test func `A withdrawn or lowered token plans no action on messages`() async throws {
+        try await ConsoleHarness.run("role_max: admin, tokens_file: FOLDER/tokens.json") { console in
+            let token = try Secret.make()
+            for tokens in [[("carol", "view", token)], []] {
+                try console.write(tokens: [("carol", "operate", token)])
+                let session = try await console.logIn(token: token)
+                // The broker is away.
+                #expect(try await console.preview(session, "redrive", "{}").status == 503)
+                try console.write(tokens: tokens)
+                #expect(try await console.preview(session, "redrive", "{}").status == 401)
+                #expect(try await console.request("GET", "/api/session", session: session).status == 401)
+            }
+        }
+    }
+
+    @Test func `A refusal names a command that works as it is`() async throws {
+        try await ConsoleHarness.run { console in
+            for answer in [
+                try await console.request("GET", "/api/session"),
+                try await console.request("POST", "/api/session", body: #"{"code":"x"}"#),
+            ] {
+                #expect(try answer.json["remedy"]?.string == "sudo -u martlet-console martlet console open")
+            }
         }
     }
 

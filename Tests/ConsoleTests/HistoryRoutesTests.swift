@@ -63,6 +63,47 @@ import Testing
         }
     }
 
+    @Test func `A part of a token of more than 10 digits finds nothing, and the answer names the limit`() async throws {
+        let sentence = "A part of a device token finds requests only if it has at most 10 digits."
+        try await run { console, session in
+            let token = JournalLines.token
+            for (text, count) in [(String(token.prefix(10)), 3), (String(token.prefix(12)), 0), (token, 3)] {
+                let found = try await console.request("GET", "/api/requests?token=\(text)", session: session)
+                #expect(try found.json["requests"]?.count == count, "\(text)")
+                #expect(try found.json["note"]?.string == (count > 0 ? nil : sentence))
+            }
+            let odd = try await console.request("GET", "/api/requests?token=\(token.prefix(11))", session: session)
+            #expect(
+                try odd.json["error"]?.string
+                    == "token must be a whole device token, or its first 4 to 10 hexadecimal digits")
+        }
+    }
+
+    @Test func `The history has the current role of a token`() async throws {
+        try await ConsoleHarness.run(
+            "role_max: admin, tokens_file: FOLDER/tokens.json", journal: Self.journal()
+        ) { console in
+            let token = try Secret.make()
+            try console.write(tokens: [("carol", "operate", token)])
+            let session = try await console.logIn(token: token)
+            try await console.waitForChange(session, "the history", at: "/api/apps") { $0["apps"]?.count == 2 }
+            let groups = try await console.request("GET", "/api/dead/groups", session: session)
+            let group = try groups.json["groups"]?.list.first?["group"]?.string ?? ""
+            func body() async throws -> String? {
+                let answer = try await console.request("GET", "/api/dead/samples?group=\(group)", session: session)
+                return try answer.json["samples"]?.list.first?["body"]?.string
+            }
+            #expect(try await body()?.contains("secret") == true)
+            try console.write(tokens: [("carol", "view", token)])
+            #expect(try await body() == Self.body(user: "…", alert: "…"))
+            #expect(try await console.request("GET", "/api/fleet", session: session).status == 200)
+            try console.write(tokens: [])
+            let refused = try await console.request("GET", "/api/requests", session: session)
+            #expect(refused.status == 401 && refused.code == "login")
+            #expect(try await console.request("GET", "/api/fleet", session: session).status == 401)
+        }
+    }
+
     @Test func `Pages contain each request once`() async throws {
         try await run { console, session in
             var keys: [String] = []
@@ -112,7 +153,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/api/requests?token=00f", 400, "invalid"), ("/api/requests?token=zzzz", 400, "invalid"),
+        ("/api/requests?token=00f", 400, "invalid"), ("/api/requests?token=00fc13ad001", 400, "invalid"),
+        ("/api/requests?token=zzzz", 400, "invalid"),
         ("/api/requests?id=", 400, "invalid"), ("/api/requests?user=", 400, "invalid"),
         ("/api/requests?id=a&user=b", 400, "invalid"), ("/api/requests?before=1", 400, "cursor"),
         ("/api/requests?before=01.1", 400, "cursor"), ("/api/requests?before=1.-1", 400, "cursor"),

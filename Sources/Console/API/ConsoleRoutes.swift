@@ -180,9 +180,8 @@ extension ConsoleRoutes {
             route(.delete, "/api/actions/ID", "stop an action") { request, session throws(AdminError) in
                 let action = try action(request)
                 guard action.state == .running else { return runner.response(action) }
-                try desk.recheck(session, request)
-                let role = runner.role(ofStopping: action.id)
-                guard session.login.role >= role else { throw ConsoleErrors.role(role, session.login.role) }
+                try desk.recheck(session, request, "stop")
+                try check(session, runner.role(ofStopping: action.id), "stop")
                 guard runner.stop(action.id, by: session.login) else {
                     throw AdminError(
                         409, "the action cannot be stopped: it ends by itself within seconds", code: "not_stoppable")
@@ -190,6 +189,17 @@ extension ConsoleRoutes {
                 return runner.response(action)
             },
         ]
+    }
+
+    /// Checks that a session has a role.
+    ///
+    /// - Parameter what: the name of the request for the audit.
+    private func check(_ session: SessionTable.Session, _ role: OperatorRole, _ what: String) throws(AdminError) {
+        let login = session.login
+        guard login.role >= role else {
+            audit.refused("\(what): role \(login.role.rawValue)", by: login.name)
+            throw ConsoleErrors.role(role, login.role)
+        }
     }
 
     private func wanted(_ request: AdminRequest) throws(AdminError) -> ActionRequest {
@@ -209,9 +219,9 @@ extension ConsoleRoutes {
     private func preview(_ exchange: AdminExchange, _ session: SessionTable.Session) throws(AdminError) {
         let wanted = try wanted(exchange.request)
         if case .messages(let action) = wanted.action {
-            guard session.login.role >= wanted.action.role else {
-                throw ConsoleErrors.role(wanted.action.role, session.login.role)
-            }
+            let name = "preview of \(wanted.action.name)"
+            try desk.recheck(session, exchange.request, name)
+            try check(session, wanted.action.role, name)
             guard watch.session != nil else { throw AdminError(503, ConsoleErrors.away, code: "broker") }
             return try runner.preview(
                 wanted, action, commands, waiting: history?.waits.flatMap { action.waiting(in: $0) },
@@ -228,11 +238,8 @@ extension ConsoleRoutes {
         let wanted = try wanted(exchange.request)
         guard let id = wanted.id else { throw AdminError(400, "id must be a UUID", code: "invalid") }
         let login = session.login
-        try desk.recheck(session, exchange.request)
-        guard login.role >= wanted.action.role else {
-            audit.refused("\(wanted.action.name): role \(login.role.rawValue)", by: login.name)
-            throw ConsoleErrors.role(wanted.action.role, login.role)
-        }
+        try desk.recheck(session, exchange.request, wanted.action.name)
+        try check(session, wanted.action.role, wanted.action.name)
         if let known = try runner.known(wanted, login, id: id) { return exchange.answer(runner.response(known)) }
         guard watch.session != nil else { throw AdminError(503, ConsoleErrors.away, code: "broker") }
         let preview: ActionPreviews.Entry?

@@ -105,16 +105,15 @@ final class LoginDesk {
 
     private func readTokens() throws(AdminError) -> TokenFile {
         do throws(TokenReader.Failure) {
-            return try tokens.read()
+            return try tokens.read(at: loop.now.unixMilliseconds)
         } catch {
             throw AdminError(503, error.sentence, code: "tokens")
         }
     }
 
     private func failed(_ what: String) -> AdminError {
-        guard failures.admits(at: now) else { return ConsoleErrors.tooManyLogins }
         audit.refused("login with \(what)")
-        return ConsoleErrors.loginFailed
+        return failures.admits(at: now) ? ConsoleErrors.loginFailed : ConsoleErrors.tooManyLogins
     }
 
     // MARK: Sessions
@@ -148,19 +147,44 @@ final class LoginDesk {
         return Secret.hash(String(words[1]))
     }
 
-    /// Checks that the proof of a session still grants its role. An action calls this function, because a token or a
-    /// group may have lost its role since the login.
-    func recheck(_ session: SessionTable.Session, _ request: AdminRequest) throws(AdminError) {
-        var role: OperatorRole?
-        switch session.login.proof {
-        case .code: role = session.login.role
-        case .token(let hash): role = try readTokens().token(hash: hash, at: loop.now.unixMilliseconds)?.role
-        case .proxy: role = try proxyHeaders(of: request)?.role(in: configuration.proxy?.groups ?? [:])
+    /// Checks that the proof of a session still grants its role, and ends the session otherwise. An action calls this
+    /// function, because a token or a group may have lost its role since the login.
+    ///
+    /// - Parameter what: the name of the request for the audit.
+    func recheck(
+        _ session: SessionTable.Session, _ request: AdminRequest, _ what: String
+    ) throws(AdminError) {
+        let role = try currentRole(session, request, what)
+        guard role >= session.login.role else {
+            throw ended(session, "\(what): the role is now \(role.rawValue)")
         }
-        guard let role, min(role, configuration.roleMax) >= session.login.role else {
-            sessions.remove(hash: session.hash)
-            throw ConsoleErrors.login
+    }
+
+    /// Returns the role that the proof of a session grants now, at most the role of the login. Ends the session if the
+    /// proof grants none.
+    ///
+    /// - Parameter what: the name of the request for the audit.
+    func currentRole(
+        _ session: SessionTable.Session, _ request: AdminRequest, _ what: String
+    ) throws(AdminError) -> OperatorRole {
+        let role: OperatorRole? =
+            switch session.login.proof {
+            case .code: session.login.role
+            case .token(let hash): try readTokens().token(hash: hash, at: loop.now.unixMilliseconds)?.role
+            case .proxy: try proxyHeaders(of: request)?.role(in: configuration.proxy?.groups ?? [:])
+            }
+        guard let role else {
+            let proof = session.login.proof == .proxy ? "no group has a role now" : "the token was withdrawn"
+            throw ended(session, "\(what): \(proof)")
         }
+        return min(role, session.login.role)
+    }
+
+    /// Ends a session whose proof has lost its role. Returns the refusal of the request.
+    private func ended(_ session: SessionTable.Session, _ what: String) -> AdminError {
+        audit.refused(what, by: session.login.name)
+        end(session)
+        return ConsoleErrors.login
     }
 
     func end(_ session: SessionTable.Session) { sessions.remove(hash: session.hash) }

@@ -47,12 +47,4 @@ struct RevealRequest: Sendable, Equatable {
     }
 
     private static func invalid(_ sentence: String) -> AdminError { AdminError(400, sentence, code: "invalid") }
-
-    /// The subject for the audit, without the value.
-    var description: String {
-        switch subject {
-        case .token(let key): "the device token of the request \(key)"
-        case .payload(let group, let index, _): "the payload of sample \(index) of the group \(group)"
-        }
-    }
 }

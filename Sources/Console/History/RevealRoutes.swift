@@ -16,6 +16,8 @@ final class RevealRoutes: @unchecked Sendable {
 
     private struct Value: Sendable {
         var text: String
+        /// The name of the value for the audit, which identifies it in other records and queues.
+        var name: String
         var isTruncated: Bool?
     }
 
@@ -56,7 +58,7 @@ final class RevealRoutes: @unchecked Sendable {
 
     private func login(_ request: AdminRequest, _ name: String) throws(AdminError) -> Operator {
         let session = try desk.session(of: request)
-        try desk.recheck(session, request)
+        try desk.recheck(session, request, name)
         guard session.login.role >= .operate else {
             audit.refused("\(name): role \(session.login.role.rawValue)", by: session.login.name)
             throw ConsoleErrors.role(.operate, session.login.role)
@@ -71,13 +73,26 @@ final class RevealRoutes: @unchecked Sendable {
     ) throws(SQLiteError) -> Value? {
         switch subject {
         case .token(let key):
-            return try reader.lines(at: key).lazy.compactMap(\.deviceToken).first.map { Value(text: $0) }
+            return try reader.lines(at: key).first { $0.deviceToken != nil }.flatMap { line in
+                line.deviceToken.map { Value(text: $0, name: "the device token of \(name(of: line))") }
+            }
         case .payload(let group, let index, let at):
             let samples = try reader.samples(of: group)
             guard index < samples.count, at == nil || samples[index].at == at else { return nil }
             let sample = samples[index]
-            return Value(text: String(decoding: sample.body, as: UTF8.self), isTruncated: sample.isTruncated)
+            return Value(
+                text: String(decoding: sample.body, as: UTF8.self), name: "the payload of \(name(of: sample))",
+                isTruncated: sample.isTruncated)
         }
+    }
+
+    private static func name(of line: RequestLine) -> String {
+        line.id.map { "the request \($0)" } ?? "a request without an id, completed at \(line.at)"
+    }
+
+    private static func name(of sample: JournalSample) -> String {
+        let name = sample.id.map { "the dead letter \($0)" } ?? "a dead letter without an id"
+        return "\(name), failed at \(sample.at): \(sample.code)"
     }
 
     private func found(
@@ -92,14 +107,13 @@ final class RevealRoutes: @unchecked Sendable {
         case .failure(let error): return answer.send(HistoryRoutes.refusal(error).response)
         }
         Task(executorPreference: loop) { [self] in
-            answer.send(await recorded(value, wanted, login))
+            answer.send(await recorded(value, wanted.why, login))
         }
     }
 
     /// Returns the answer after the broker has confirmed a record in the audit.
-    private func recorded(_ value: Value, _ wanted: RevealRequest, _ login: Operator) async -> AdminResponse {
-        let record = audit.record(
-            by: login.name, verb: "reveal", .after, why: wanted.why, result: wanted.description)
+    private func recorded(_ value: Value, _ why: String?, _ login: Operator) async -> AdminResponse {
+        let record = audit.record(by: login.name, verb: "reveal", .after, why: why, result: value.name)
         do throws(AMQPError) {
             guard let session = watch.session else { throw AMQPError(.closed, ConsoleErrors.away) }
             try await session.write(record)
