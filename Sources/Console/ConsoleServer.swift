@@ -30,6 +30,7 @@ package final class ConsoleServer: @unchecked Sendable {
     private let desk: LoginDesk
     private let history: HistoryFeed?
     private let runner: ActionRunner
+    private let audit: AuditLog
     private var servers: [AdminServer] = []
     /// The address of the page without the login code.
     package private(set) var url = ""
@@ -59,7 +60,7 @@ package final class ConsoleServer: @unchecked Sendable {
         history = try configuration.history.map { settings throws(Failure) in
             HistoryFeed(connector, try Self.files(settings), on: loop, changes: changes)
         }
-        let audit = AuditLog(watch, on: loop)
+        audit = AuditLog(watch, on: loop)
         self.desk = LoginDesk(configuration, proxyUserID: proxyUserID, audit, on: loop, limits: limits)
         desk = self.desk
         runner = ActionRunner(watch, audit, changes, history, configuration, on: loop)
@@ -117,18 +118,23 @@ package final class ConsoleServer: @unchecked Sendable {
         switch configuration.listen {
         case .address(let endpoint):
             let server = try AdminServer(loop: loop, endpoint: endpoint, configuration: limits) { table.serve($0) }
-            servers.append(server)
+            add(server)
             let host = ["0.0.0.0", "::"].contains(endpoint.host) ? "127.0.0.1" : endpoint.host
             url = "http://\(Endpoint(host: host, port: server.endpoint.port))/"
         case .socket(let path):
             // The proxy has another user. The routes of the API need a login.
             let isOpenToAll = configuration.proxy != nil
-            servers.append(
+            add(
                 try AdminServer(loop: loop, socketPath: path, isOpenToAll: isOpenToAll, configuration: limits) {
                     table.serve($0)
                 })
             url = "https://\(configuration.hostNames.first ?? "localhost")/"
         }
+    }
+
+    private func add(_ server: AdminServer) {
+        server.onForeign = { [audit] in audit.refusedForeign($0.description) }
+        servers.append(server)
     }
 
     /// The route of the control socket, which only this user and root can open.
@@ -182,10 +188,11 @@ package final class ConsoleServer: @unchecked Sendable {
         servers = []
     }
 
-    /// Closes all connections.
+    /// Waits for running actions and for records of the audit, for a limited time, and closes all connections.
     package func stop() async {
         close()
         await runner.close()
+        await audit.close()
         await history?.close()
         await watch.close()
     }

@@ -1,6 +1,9 @@
+import Configuration
 import ControlProtocol
 import EventLoop
+import Glibc
 import JSON
+import TestKit
 import Testing
 
 @testable import Console
@@ -131,6 +134,56 @@ extension MonotonicTime {
     func `Invalid files of tokens are refused`(text: String) {
         let text = text.replacing("HASH", with: String(repeating: "a", count: 64))
         #expect(throws: InputError.self) { try TokenFile(json: Array(text.utf8)) }
+    }
+
+    @Test func `The file of tokens is read again only after a change`() throws {
+        let folder = try TemporaryDirectory("tokens")
+        let hash = String(repeating: "a", count: 64)
+        let path = try folder.write("tokens.json", "{")
+        chmod(path, 0o644)
+        var count = 0
+        let reader = TokenReader(path: path) { path in
+            count += 1
+            return try FileReader.bytes(of: path, bytesMax: TokenFile.bytesMax)
+        }
+        let now = Int64(time(nil)) * 1000
+        // An invalid file is also read once.
+        for _ in 0..<3 { #expect(throws: TokenReader.Failure.self) { try reader.read(at: now + 60_000) } }
+        #expect(count == 1)
+        try folder.write("tokens.json", #"{"tokens":[{"name":"alice","role":"operate","sha256":"\#(hash)"}]}"#)
+        for _ in 0..<3 { #expect(try reader.read(at: now + 60_000).tokens.count == 1) }
+        #expect(count == 2)
+        // Each request checks the mode.
+        chmod(path, 0o666)
+        #expect(throws: TokenReader.Failure.self) { try reader.read(at: now + 60_000) }
+    }
+
+    @Test func `A file of tokens that has just changed is read each time`() throws {
+        let folder = try TemporaryDirectory("tokens")
+        let path = try folder.write("tokens.json", #"{"tokens":[]}"#)
+        chmod(path, 0o644)
+        var count = 0
+        let reader = TokenReader(path: path) { path in
+            count += 1
+            return try FileReader.bytes(of: path, bytesMax: TokenFile.bytesMax)
+        }
+        for _ in 0..<3 { _ = try reader.read(at: Int64(time(nil)) * 1000) }
+        #expect(count == 3)
+    }
+
+    // MARK: Refusals
+
+    @Test func `A flood of one source displaces no record of another, and is counted`() {
+        var counts = RefusalCounts()
+        let unknown = (0..<100).count { _ in counts.admits(.unknown, at: .at(0)) }
+        #expect(unknown == RefusalCounts.burst)
+        let operators = (0..<10).count { _ in counts.admits(.operators, at: .at(0)) }
+        #expect(operators == 10)
+        counts.omit(.foreign)
+        let omitted = counts.takeOmitted()
+        let later = counts.takeOmitted()
+        #expect(omitted.map(\.source) == [.unknown, .foreign] && omitted.map(\.count) == [80, 1])
+        #expect(later.isEmpty && counts.omitted.isEmpty)
     }
 
     // MARK: Proxies

@@ -1,14 +1,14 @@
-import EventLoop
+package import EventLoop
 
-/// A wait for messages of the broker, for any number of tasks. Loop-bound.
-final class ArrivalWait {
+/// A wait for a condition, such as a message of the broker, for any number of tasks. Loop-bound.
+package final class ArrivalWait {
     private let loop: EventLoop
     private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-    init(on loop: EventLoop) { self.loop = loop }
+    package init(on loop: EventLoop) { self.loop = loop }
 
     /// Lets the waiting tasks check their conditions again.
-    func notify() {
+    package func notify() {
         let waiters = waiters
         self.waiters = []
         for waiter in waiters { waiter.resume() }
@@ -16,7 +16,7 @@ final class ArrivalWait {
 
     /// Waits until `isComplete` returns true, or the time has passed. Returns the last value of `isComplete`.
     @discardableResult
-    func wait(milliseconds: Int, until isComplete: () -> Bool) async -> Bool {
+    package func wait(milliseconds: Int, until isComplete: () -> Bool) async -> Bool {
         let end = loop.now.monotonic + .milliseconds(milliseconds)
         while !isComplete() {
             guard loop.now.monotonic < end else { return false }

@@ -124,15 +124,6 @@ extension ActionRunner {
         return true
     }
 
-    private static let endSentence = "the console has ended"
-
-    /// Stops all actions on messages, and waits for their ends.
-    func close() async {
-        isClosing = true
-        for publication in publications { publication.run.stop(Self.endSentence) }
-        for task in tasks.values { await task.value }
-    }
-
     // MARK: Answers
 
     func response(_ action: ActionTable.Action, status: Int = 200) -> AdminResponse {

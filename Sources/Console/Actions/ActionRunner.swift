@@ -17,6 +17,10 @@ final class ActionRunner: @unchecked Sendable {
     private static let minute: Duration = .seconds(60)
     /// Maximum number of problems that the result of a probe names.
     private static let problemsMax = 3
+    /// Maximum time for which a closing console waits for running actions. It is a part of `TimeoutStopSec=` in
+    /// `deploy/systemd/martlet-console.service`.
+    private static let closeMilliseconds = 10_000
+    static let endSentence = "the console has ended"
 
     struct Job {
         let request: ActionRequest
@@ -54,8 +58,13 @@ final class ActionRunner: @unchecked Sendable {
     var table = ActionTable()
     /// The running actions on messages. Each source of messages has at most one.
     var publications: [Publication] = []
-    /// The tasks of actions on messages, also of those that wait for their lock.
-    var tasks: [UUIDValue: Task<Void, Never>] = [:]
+    /// The tasks of running actions, also of those on messages that wait for their lock.
+    var tasks: [UUIDValue: Task<Void, Never>] = [:] {
+        didSet { ends.notify() }
+    }
+    private let ends: ArrivalWait
+    /// The actions whose first record is in the audit, without the record of their result.
+    private var begun: [UUIDValue: Job] = [:]
     var isClosing = false
     /// The plans of previews that have read a queue.
     var previews = ActionPreviews()
@@ -74,6 +83,7 @@ final class ActionRunner: @unchecked Sendable {
         (self.history, rules, exportFolder) = (history, configuration.rules, configuration.exportFolder)
         acceptedShare = configuration.acceptedShare
         management = ManagementAccess(configuration.broker)
+        ends = ArrivalWait(on: loop)
     }
 
     /// Begins an action that is allowed. Returns the action, or the known action that an earlier request has begun.
@@ -106,7 +116,10 @@ final class ActionRunner: @unchecked Sendable {
     /// has another meaning.
     func known(_ request: ActionRequest, _ login: Operator, id: UUIDValue) throws(AdminError) -> ActionTable.Action? {
         guard let action = table.action(id) else { return nil }
-        guard action.by == login.name, action.content == request.content else { throw Self.taken }
+        guard action.by == login.name, action.content == request.content else {
+            audit.refused("\(request.action.name): the id of another action", by: login.name)
+            throw Self.taken
+        }
         return action
     }
 
@@ -120,41 +133,67 @@ final class ActionRunner: @unchecked Sendable {
     }
 
     private func next() {
-        guard let index = jobs.firstIndex(where: { !runningTracks.contains($0.track) }) else { return }
+        guard !isClosing, let index = jobs.firstIndex(where: { !runningTracks.contains($0.track) }) else { return }
         let job = jobs.remove(at: index)
         runningTracks.insert(job.track)
-        Task(executorPreference: loop) { [self] in
+        tasks[job.id] = Task(executorPreference: loop) { [self] in
             let state = await run(job)
             table.end(job.id, state)
             runningTracks.remove(job.track)
             changes.note(.actions)
+            tasks[job.id] = nil
             next()
         }
     }
 
     func run(_ job: Job) async -> ActionTable.State {
         guard let session = watch.session else { return .failed(ConsoleErrors.away) }
-        func record(
-            _ phase: AuditRecord.Phase, _ outcome: AuditRecord.Outcome? = nil, _ result: String? = nil
-        ) -> AuditRecord {
-            audit.record(
-                by: job.login.name, verb: job.request.action.name, phase, outcome, id: job.id, why: job.request.why,
-                command: job.plan.recordedCommand, result: result, count: job.plan.count)
-        }
         // An action without a record in the audit must not happen.
         do throws(AMQPError) {
-            try await session.write(record(.before))
+            try await session.write(record(of: job, .before))
         } catch {
             return .failed("not begun, because the audit cannot record it: \(error.message)")
         }
+        begun[job.id] = job
         let state = await perform(job, session)
         switch state {
-        case .done(let result): audit.noteWhenConnected(record(.after, .done, result))
-        case .stopped(let result): audit.noteWhenConnected(record(.after, .stopped, result))
-        case .failed(let result): audit.noteWhenConnected(record(.after, .failed, result))
+        case .done(let result): noteEnd(of: job, .done, result)
+        case .stopped(let result): noteEnd(of: job, .stopped, result)
+        case .failed(let result): noteEnd(of: job, .failed, result)
         case .running: break
         }
         return state
+    }
+
+    private func record(
+        of job: Job, _ phase: AuditRecord.Phase, _ outcome: AuditRecord.Outcome? = nil, _ result: String? = nil
+    ) -> AuditRecord {
+        audit.record(
+            by: job.login.name, verb: job.request.action.name, phase, outcome, id: job.id, why: job.request.why,
+            command: job.plan.recordedCommand, result: result, count: job.plan.count)
+    }
+
+    /// Records the result of an action, once.
+    ///
+    /// - Parameter outcome: nil if it is unknown.
+    private func noteEnd(of job: Job, _ outcome: AuditRecord.Outcome?, _ result: String) {
+        guard begun.removeValue(forKey: job.id) != nil else { return }
+        audit.noteWhenConnected(record(of: job, .after, outcome, result))
+    }
+
+    /// Stops all actions on messages, and waits for the ends of running actions, for a limited time. Records that queued
+    /// actions have not begun.
+    func close() async {
+        isClosing = true
+        for job in jobs {
+            let result = "not begun, because \(Self.endSentence)"
+            table.end(job.id, .failed(result))
+            audit.noteWhenConnected(record(of: job, .after, .failed, result))
+        }
+        jobs = []
+        for publication in publications { publication.run.stop(Self.endSentence) }
+        await ends.wait(milliseconds: Self.closeMilliseconds) { tasks.isEmpty }
+        for job in begun.values { noteEnd(of: job, nil, "the result is unknown, because \(Self.endSentence)") }
     }
 
     private func perform(_ job: Job, _ session: FleetSession) async -> ActionTable.State {
