@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test func `A request that arrives during the close is refused`() async throws {
-        try await AdminServerHarness.run(handler: { _ in }) { harness in
+        try await AdminServerHarness.run { _ in
+        } talk: { harness in
             let client = try await harness.connect()
             client.send("GET", "/1")
             client.send("GET", "/2")
