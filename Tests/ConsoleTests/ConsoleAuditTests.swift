@@ -73,7 +73,7 @@ import Testing
                 Self.refusals(records, by: "vera") == ["stop: role view", "preview of redrive: role view"]
                     && Self.refusals(records, by: "bob") == ["probe: the id of another action"]
                     && Self.refusals(records, by: "carol") == ["preview of drop: the role is now view"]
-                    && Self.refusals(records, by: "dave") == ["preview of drop: the token was withdrawn"]
+                    && Self.refusals(records, by: "dave") == ["preview of drop: the token was withdrawn or has expired"]
             }
             await worker.close()
         }

@@ -204,7 +204,7 @@ import Testing
 
             let corrected = body.replacing("N° 1", with: "Corrected")
             let other = try await console.preview(session, "edit", arguments(corrected, original: body + " "))
-            #expect(other.status == 409 && other.code == "moved", "\(other.body)")
+            #expect(other.status == 409 && other.code == "other_body", "\(other.body)")
             let preview = try await console.preview(session, "edit", arguments(corrected, original: body))
             #expect(try preview.json["count"]?.int == 1, "\(preview.body)")
             #expect(

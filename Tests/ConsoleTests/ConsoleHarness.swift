@@ -37,17 +37,19 @@ final class ConsoleHarness: @unchecked Sendable {
     /// - Parameters:
     ///   - section: the members of the section `console`.
     ///   - prefix: the prefix of the names at the broker.
+    ///   - queues: the names of the request queues; nil for the default.
     ///   - journal: batches that the history contains at the start; nil for a console without a history.
     static func run(
         _ section: String = "", broker url: String = "amqp://127.0.0.1:1", prefix: String = "push",
-        limits: SessionTable.Limits = SessionTable.Limits(), journal: [JournalBatch]? = nil,
+        queues: [String]? = nil, limits: SessionTable.Limits = SessionTable.Limits(), journal: [JournalBatch]? = nil,
         _ body: @escaping @Sendable (ConsoleHarness) async throws -> Void
     ) async throws {
         let folder = try TemporaryDirectory("console")
+        let names = queues.map { ", request_queues: [\($0.map { "{name: \($0)}" }.joined(separator: ", "))]" } ?? ""
         let path = try folder.write(
             "martlet.yaml",
             """
-            amqp: {url: "\(url)", prefix: \(prefix)}
+            amqp: {url: "\(url)", prefix: \(prefix)\(names)}
             apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
             apps: {com.example.shop: {}}
             fleet: {}

@@ -20,14 +20,16 @@ import Testing
     ///
     /// - Parameter own: a broker of the test's own; nil for the broker that the tests share.
     private func run(
-        _ prefix: String, _ own: PrivateBroker? = nil,
+        _ prefix: String, _ own: PrivateBroker? = nil, queues: [String]? = nil,
         _ body: @escaping @Sendable (ConsoleHarness, PrivateBroker) async throws -> Void
     ) async throws {
         let broker = if let own { own } else { try await Self.brokerStart.value }
         try await ConsoleHarness.declare(broker.url, prefix: prefix)
         // The tests send requests faster than an operator.
         let limits = SessionTable.Limits(requestsPerSecond: 1000)
-        try await ConsoleHarness.run("role_max: admin", broker: broker.url, prefix: prefix, limits: limits) { console in
+        try await ConsoleHarness.run(
+            "role_max: admin", broker: broker.url, prefix: prefix, queues: queues, limits: limits
+        ) { console in
             let session = try await console.logIn(.operate)
             try await console.waitForChange(session, "the connection") { $0["broker"]?["connected"]?.bool == true }
             try await body(console, broker)
@@ -150,7 +152,14 @@ import Testing
             #expect(try refused.json["holder"]?.kind == .null)
             #expect(try refused.json["error"]?.string == "another redrive, drop or edit is running; wait for its end")
             await lock.release()
-            let done = try await console.act(session, "redrive", #"{"where":null}"#, id: Self.first)
+            // A plan whose action could not begin remains valid.
+            let preview = try await console.preview(session, "redrive", #"{"where":null}"#)
+            let next = QueueLock(of: .deadLetters, console.connector, on: console.loop, command: "tests")
+            #expect(try await next.acquire())
+            #expect(try await console.begin(session, "redrive", preview, id: Self.second).code == "busy")
+            await next.release()
+            #expect(try await console.begin(session, "redrive", preview, id: Self.first).status == 201)
+            let done = try await console.end(session, Self.first)
             #expect(done["result"]?.string == "redriven 1; messages read: 1")
         }
     }
@@ -248,6 +257,24 @@ import Testing
             // The same id is the same action, and another id needs a new preview.
             #expect(try await console.begin(session, "redrive", preview, id: Self.first).status == 200)
             #expect(try await console.begin(session, "redrive", preview, id: Self.second).code == "expired")
+        }
+    }
+
+    @Test func `A dead letter of an unknown request queue stays, and the others are redriven`() async throws {
+        try await run("split", queues: ["split.requests", "split.urgent"]) { console, broker in
+            let session = try await console.logIn(.operate)
+            var letters = (0..<4).map { QueuedMessages.letter($0, "split") }
+            letters[1].headers.entries.removeAll { $0.name == "push-origin-queue" }
+            try await Self.publish(letters, broker)
+            let preview = try await console.preview(session, "redrive", "{}")
+            #expect(
+                try preview.json["summary"]?.string
+                    == "Sends 3 dead letters of split.dead as requests; 1 cannot be sent and stay", "\(preview.body)")
+            #expect(try await console.begin(session, "redrive", preview, id: Self.first).status == 201)
+            let ended = try await console.end(session, Self.first)
+            #expect(ended["state"]?.string == "done", "\(ended["error"]?.string ?? "")")
+            #expect(try await Self.count("split.requests", broker) == 3)
+            #expect(try await Self.ids("split.dead", broker) == [QueuedMessages.id(1)])
         }
     }
 

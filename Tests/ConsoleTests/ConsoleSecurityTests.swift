@@ -23,6 +23,9 @@ import Testing
             #expect(replay.status == 401 && replay.code == "login_failed")
             let known = try await console.request("GET", "/api/session", session: session)
             #expect(try known.status == 200 && known.json["name"]?.string == "alice")
+            #expect(
+                try known.json["commands"]?["dead_letters_list"]?.string
+                    == "martlet dead-letters list --config martlet.yaml", "\(known.body)")
             #expect(try known.json["role_max"]?.string == "admin" && known.json["history"]?.bool == false)
             let ended = try await console.request("DELETE", "/api/session", session: session)
             #expect(ended.status == 204 && ended.body.isEmpty)
@@ -116,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A refusal names a command that works as it is`() async throws {
+    @Test func `A refusal names the command of the packaged console`() async throws {
         try await ConsoleHarness.run { console in
             for answer in [
                 try await console.request("GET", "/api/session"),

@@ -159,6 +159,23 @@ import Testing
         #expect(trail.page(before: oldest).records.isEmpty && trail.page(before: oldest + 1).records.count == 1)
     }
 
+    @Test func `The newest action without an end may hold a lock`() {
+        func record(_ id: Int, _ verb: String, _ phase: AuditRecord.Phase, at: Int64) -> AuditRecord {
+            AuditRecord(id: self.id(id), at: at, by: "ann", verb: verb, phase: phase, console: "c")
+        }
+        var trail = AuditTrail()
+        let records = [
+            record(1, "redrive", .before, at: 10), record(2, "drop", .before, at: 20),
+            record(3, "pause", .before, at: 30), record(2, "drop", .after, at: 40),
+            record(4, "stop", .after, at: 50),
+        ]
+        for (offset, record) in records.enumerated() { trail.add(record, at: Int64(offset)) }
+        #expect(trail.unfinished(["redrive", "drop"], since: 0)?.id == id(1))
+        #expect(trail.unfinished(["redrive", "drop"], since: 11) == nil && trail.unfinished(["drop"], since: 0) == nil)
+        trail.add(record(1, "redrive", .after, at: 60), at: 5)
+        #expect(trail.unfinished(["redrive", "drop"], since: 0) == nil)
+    }
+
     // MARK: Actions
 
     private func id(_ number: Int) -> UUIDValue { UUIDValue(high: 7, low: UInt64(number)) }

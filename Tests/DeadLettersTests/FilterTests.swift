@@ -162,6 +162,7 @@ import Testing
         (#"code == "BadTopic" && body.user in ["ann", 'bob'] "#, #"code == "BadTopic" && body.user in ["…", "…"] "#),
         (#"header["x-user"] contains "ann" || id == "ann""#, #"header["x-user"] contains "…" || id == "ann""#),
         (#"(body["token"] != "a\"b") && app == "token""#, #"(body["token"] != "…") && app == "token""#),
+        (#"body.user in [null, "ann"]"#, #"body.user in [null, "…"]"#),
         ("body.urgent && status >= 400", "body.urgent && status >= 400"), ("token ==", "token =="), ("\"", "…"),
     ])
     func theMaskHidesPersonalTexts(_ text: String, _ masked: String) {

@@ -13,8 +13,8 @@ final class DropFile: @unchecked Sendable {
         fileprivate init(_ code: Int32) { reason = strerror(code).map { String(cString: $0) } ?? "error \(code)" }
     }
 
-    /// The path of the complete file. Until then, the file has the name with ``partSuffix``, so that no import takes it
-    /// for a complete one.
+    /// The path of the complete file. An import must not read an incomplete file, so the file has the suffix
+    /// ``partSuffix`` until it is complete.
     let path: String
     private static let partSuffix = ".part"
     private let descriptor: Int32
@@ -57,7 +57,7 @@ final class DropFile: @unchecked Sendable {
         if buffer.count >= Self.flushBytes { try await flush(isLast: false) }
     }
 
-    /// Writes the remaining lines, flushes the file to the disk, and gives it its name.
+    /// Writes the remaining lines, flushes the file to the disk, and removes the suffix.
     func finish() async throws(Failure) {
         try await flush(isLast: true)
     }

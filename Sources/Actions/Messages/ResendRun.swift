@@ -20,6 +20,8 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
     private let connector: BrokerConnector
     private let loop: EventLoop
     private let deliveryLimit: Int?
+    /// The number of messages that cannot be sent, as the dry run has counted them.
+    private let unsendable: Int
     private let sent: (UUIDValue) -> Void
     private lazy var resend = MessageResend(settings, on: loop, self)
     /// The ids of the first requests that were published.
@@ -35,12 +37,13 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
     /// - Parameters:
     ///   - queues: the queues in the order of reading.
     ///   - deliveryLimit: the delivery limit of the queues; nil without a limit.
+    ///   - unsendable: the number of messages that cannot be sent, as the dry run has counted them.
     ///   - sent: called with the id of each request that was published.
     package init(
         _ settings: ResendSettings, of queues: [String], deliveryLimit: Int?, _ connector: BrokerConnector,
-        on loop: EventLoop, sent: @escaping (UUIDValue) -> Void = { _ in }
+        on loop: EventLoop, unsendable: Int = 0, sent: @escaping (UUIDValue) -> Void = { _ in }
     ) {
-        self.sent = sent
+        (self.unsendable, self.sent) = (unsendable, sent)
         (self.settings, self.queues, self.deliveryLimit) = (settings, queues, deliveryLimit)
         (self.connector, self.loop) = (connector, loop)
     }
@@ -76,9 +79,12 @@ package final class ResendRun: QueueRun, ResendHandler, @unchecked Sendable {
         problem = problem ?? resend.failure?.failure
         if let problem { return isWorn ? .worn(problem) : .failed(problem) }
         if isStopped { return .stopped }
-        // The operator expects only messages that a worker would refuse to stay.
+        // The extent of a dry run counts the messages that cannot be sent.
+        if settings.isDryRun { return .complete }
+        // The operator expects only messages to stay that a worker would refuse, or that the plan has counted.
         let unsent = counts.chosen - counts.redriven - counts.invalid
-        return unsent > 0 ? .failed("\(unsent.counted(settings.source.noun)) may still be in the queue") : .complete
+        guard unsent > unsendable else { return .complete }
+        return .failed("\(unsent.counted(settings.source.noun)) may still be in the queue")
     }
 
     private func run(of queue: String) async throws(AMQPError) {

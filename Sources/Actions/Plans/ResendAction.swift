@@ -50,6 +50,9 @@ package struct ResendAction: Sendable, Hashable {
         }
     }
 
+    /// Whether the filter of the choice is valid. A list of apps can exceed the size of a filter.
+    package var isValid: Bool { (try? selection.choice()) != nil }
+
     /// The choice of messages by a filter.
     private var selection: DeadLetterSelection {
         switch choice {

@@ -44,6 +44,7 @@ package struct CommandAdvice: Sendable, Equatable {
             ("martlet pause --fleet", ofBroker), ("martlet resume --fleet", ofBroker), ("martlet probe", ofBroker),
             ("martlet dead-letters redrive", ofBroker), ("martlet dead-letters import", ofBroker),
             ("martlet dead-letters edit", ofBroker), ("martlet dead-letters drop", ofBroker),
+            ("martlet dead-letters list", ofBroker),
             ("martlet unrouted replay", ofBroker), ("martlet waits bring-back", ofBroker),
             ("martlet status --fleet", ofBroker),
             ("martlet registrations migrate", ofFile),

@@ -51,7 +51,7 @@ struct ConsoleRoutes {
                 return .json(auditPage(before: try Self.cursor(request)))
             },
         ] + actions + HistoryRoutes(feed: history, desk: desk, watch: watch, loop: loop).all
-            + RevealRoutes(history, desk, watch, audit, try? configuration.rules?.get(), on: loop).all
+            + RevealRoutes(history, desk, watch, audit, configuration.rules, on: loop).all
     }
 
     // MARK: Routes
@@ -128,9 +128,19 @@ struct ConsoleRoutes {
         json.member("expires_in_seconds", session.secondsLeft(at: loop.now.monotonic))
         json.list("actions", OperatorAction.names(for: session.login.role)) { $0.string($1) }
         json.list("request_queues", watch.names.requestQueues) { $0.string($1) }
+        json.beginObject("commands")
+        for (name, command) in Self.shownCommands { json.member(name, commands.completedCommand(command)) }
+        json.endObject()
         json.endObject()
         return .json(json.bytes)
     }
+
+    /// The commands that the page shows, with their names in the API.
+    private static let shownCommands: [(StaticString, String)] = [
+        ("topology_apply", "martlet topology apply"), ("worker", "martlet worker"),
+        ("dead_letters_list", "martlet dead-letters list"), ("dead_letters_edit", "martlet dead-letters edit"),
+        ("dead_letters_import", "martlet dead-letters import"),
+    ]
 
     // MARK: Audit
 
@@ -257,9 +267,10 @@ extension ConsoleRoutes {
         }
         guard let plan, wanted.expect == plan.expect else {
             if case .messages = wanted.action {
-                throw AdminError(409, "the preview has expired, or its action has begun; look again", code: "expired")
+                throw AdminError(
+                    409, "the plan has expired, or an action has already used it; make a new plan", code: "expired")
             }
-            throw AdminError(409, "the state has changed since the preview; look again", code: "moved")
+            throw AdminError(409, "the state has changed since the plan was made; make a new plan", code: "moved")
         }
         if case .messages(let action) = wanted.action, let preview {
             return try runner.begin(wanted, action, preview, login, id: id, LateAnswer(exchange))

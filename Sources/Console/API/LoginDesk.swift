@@ -174,7 +174,8 @@ final class LoginDesk {
             case .proxy: try proxyHeaders(of: request)?.role(in: configuration.proxy?.groups ?? [:])
             }
         guard let role else {
-            let proof = session.login.proof == .proxy ? "no group has a role now" : "the token was withdrawn"
+            let proof =
+                session.login.proof == .proxy ? "no group has a role now" : "the token was withdrawn or has expired"
             throw ended(session, "\(what): \(proof)")
         }
         return min(role, session.login.role)

@@ -47,7 +47,7 @@ struct ActionRefusal: Error, Sendable {
             switch refusal {
             case .unknown: (404, "unknown", .none)
             case .ambiguous(let failures): (409, "ambiguous", .failures(failures))
-            case .otherBody: (409, "moved", .none)
+            case .otherBody: (409, "other_body", .none)
             case .body(let problem): (400, "body", .problem(problem))
             case .tooLarge, .noTarget: (400, "invalid", .none)
             }

@@ -155,7 +155,11 @@ extension ActionRequest {
                 throw invalid("code must be a reason of 1 to \(codeBytesMax) printable bytes, or null")
             }
         }
-        return try limited(.waits(code: code, apps: try apps(arguments)), arguments)
+        let action = try limited(.waits(code: code, apps: try apps(arguments)), arguments)
+        guard action.isValid else {
+            throw invalid("apps are too long: a filter has at most \(DeadLetterSelection.filterBytesMax) bytes")
+        }
+        return action
     }
 
     private static func apps(_ arguments: JSONValue) throws(AdminError) -> [String]? {

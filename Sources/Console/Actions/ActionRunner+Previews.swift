@@ -67,9 +67,7 @@ extension ActionRunner {
     /// Checks that the console knows the rules of the workers. Without them, it would send requests that workers refuse.
     private func checkRules() throws(AdminError) {
         guard case .failure(let error) = rules else { return }
-        throw AdminError(
-            503, "the console cannot check requests: \(error.mistakes.first?.description ?? "invalid configuration")",
-            code: "rules", remedy: "correct the configuration, and restart the console")
+        throw ConsoleErrors.rules(error)
     }
 
     /// Checks that the history receives the results that stop an action.
@@ -85,7 +83,7 @@ extension ActionRunner {
         }
         guard history.isCurrent else {
             throw AdminError(
-                409, "stop_above_percent needs the history, which does not receive results now; look at the page Now",
+                409, "stop_above_percent needs a history that follows the journal; see the page Now",
                 code: "history")
         }
     }
@@ -176,7 +174,8 @@ extension ActionRunner {
     // MARK: Runs
 
     private func resendRun(
-        _ action: ResendAction, isDryRun: Bool, deliveryLimit: Int?, sent: @escaping (UUIDValue) -> Void = { _ in }
+        _ action: ResendAction, isDryRun: Bool, deliveryLimit: Int?, unsendable: Int = 0,
+        sent: @escaping (UUIDValue) -> Void = { _ in }
     ) throws(ActionRefusal) -> ResendRun {
         var settings: ResendSettings
         do throws(FilterError) {
@@ -187,7 +186,7 @@ extension ActionRunner {
         settings.isDryRun = isDryRun
         return ResendRun(
             settings, of: action.source.queues(of: watch.topology), deliveryLimit: deliveryLimit, watch.connector,
-            on: loop, sent: sent)
+            on: loop, unsendable: unsendable, sent: sent)
     }
 
     private func dropRun(
@@ -216,7 +215,8 @@ extension ActionRunner {
         switch action {
         case .resend(var resend):
             resend.limit = action.limit(confirmed: extent)
-            return try resendRun(resend, isDryRun: false, deliveryLimit: deliveryLimit, sent: sent)
+            return try resendRun(
+                resend, isDryRun: false, deliveryLimit: deliveryLimit, unsendable: extent.unsendable, sent: sent)
         case .drop(var drop):
             drop.limit = action.limit(confirmed: extent)
             return try dropRun(drop, to: exportFolder, deliveryLimit: deliveryLimit)

@@ -155,6 +155,11 @@ final class ActionRunner: @unchecked Sendable {
             return .failed("not begun, because the audit cannot record it: \(error.message)")
         }
         begun[job.id] = job
+        guard !isClosing else {
+            let result = "not begun, because \(Self.endSentence)"
+            noteEnd(of: job, .failed, result)
+            return .failed(result)
+        }
         let state = await perform(job, session)
         switch state {
         case .done(let result): noteEnd(of: job, .done, result)

@@ -20,7 +20,7 @@ final class AuditLog: @unchecked Sendable {
     /// `deploy/systemd/martlet-console.service`.
     private static let closeMilliseconds = 5000
 
-    /// Records that do not displace each other while the broker is away.
+    /// The kinds of records. Each kind has a limit of its own while the broker is away.
     private enum Kind {
         case actions, logins, refusals
     }

@@ -64,7 +64,7 @@ final class SentRequestWatch: @unchecked Sendable {
                 case .success(let accepted):
                     requests.endReading(accepted)
                     failures = history.isCurrent ? 0 : failures + 1
-                    if failures > Self.failuresMax { return over("the history receives no results") }
+                    if failures > Self.failuresMax { return over("the history does not follow the journal") }
                 case .failure(let error):
                     requests.endReading([:])
                     failures += 1
@@ -73,8 +73,8 @@ final class SentRequestWatch: @unchecked Sendable {
                 guard !requests.isAboveMax else {
                     return over("\(requests.failures) of \(requests.results) results are not accepted")
                 }
-                // The next requests of a fast action follow at once.
-                if requests.hasUnread { read() } else { readLater() }
+                // The next requests of a fast action follow at once. After a failure, they follow a second later.
+                if requests.hasUnread, failures == 0, !hasEnded { read() } else { readLater() }
             })
     }
 

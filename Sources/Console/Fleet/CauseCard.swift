@@ -48,7 +48,9 @@ struct CauseCard: Sendable, Hashable {
     /// Returns the number of requests that wait because of the code, in the apps of a key, certificate or topic, or in
     /// all apps.
     func waiting(in waits: [OpenWaits]) -> Int {
-        waits.lazy.filter { $0.code == code && (!isOfApps || apps.contains($0.app)) }.reduce(0) { $0 + $1.count }
+        // "Bring all back" has the same extent.
+        let isOfAll = !isOfApps || apps.isEmpty
+        return waits.lazy.filter { $0.code == code && (isOfAll || apps.contains($0.app)) }.reduce(0) { $0 + $1.count }
     }
 
     /// Whether the breaker concerns only some apps.

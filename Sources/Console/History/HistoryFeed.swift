@@ -20,7 +20,7 @@ final class HistoryFeed: @unchecked Sendable {
     /// Minimum time between two readings of the waits.
     private static let waitsSeconds: Int64 = 10
 
-    /// Maximum time by which an index of current results is behind the stream.
+    /// Maximum time by which a current index is behind the stream.
     private static let currentSeconds = 60
 
     /// A problem that stops the indexing.
@@ -72,7 +72,7 @@ final class HistoryFeed: @unchecked Sendable {
         lag.seconds(isAttached: records?.isAttached ?? false, isIdle: intake.isEmpty && !isWriting, at: loop.now)
     }
 
-    /// Whether the results of the last ``currentSeconds`` are in the index.
+    /// Whether the index follows the stream, and is at most ``currentSeconds`` behind it.
     var isCurrent: Bool { problem == nil && (secondsBehind.map { $0 <= Self.currentSeconds } ?? false) }
 
     func start() {

@@ -77,7 +77,7 @@ struct HistoryRoutes {
                 let session = try desk.session(of: exchange.request)
                 guard let feed else { throw Self.isOff }
                 let parameters = try parse(exchange.request)
-                let json = HistoryJSON(role: try desk.currentRole(session, exchange.request, "the history"))
+                let json = HistoryJSON(role: try desk.currentRole(session, exchange.request, "history"))
                 let now = loop.now.unixMilliseconds
                 watch.readQueues()
                 feed.store.read({ reader throws(SQLiteError) in try read(parameters, now, reader) }) { result in

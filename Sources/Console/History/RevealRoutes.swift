@@ -26,14 +26,14 @@ final class RevealRoutes: @unchecked Sendable {
     private let watch: FleetWatch
     private let audit: AuditLog
     private let loop: EventLoop
-    private let check: RequestCheck
+    private let check: Result<RequestCheck, AdminError>
 
     init(
-        _ feed: HistoryFeed?, _ desk: LoginDesk, _ watch: FleetWatch, _ audit: AuditLog, _ rules: RequestRules?,
-        on loop: EventLoop
+        _ feed: HistoryFeed?, _ desk: LoginDesk, _ watch: FleetWatch, _ audit: AuditLog,
+        _ rules: Result<RequestRules, ConfigurationError>?, on loop: EventLoop
     ) {
         (self.feed, self.desk, self.watch, self.audit, self.loop) = (feed, desk, watch, audit, loop)
-        check = RequestCheck(rules)
+        check = rules?.map { RequestCheck($0) }.mapError { ConsoleErrors.rules($0) } ?? .success(RequestCheck(nil))
     }
 
     var all: [AdminRoute] {
@@ -136,7 +136,7 @@ final class RevealRoutes: @unchecked Sendable {
         guard let text = try? JSONDocument(body, limits: limits).root["body"]?.string else {
             throw AdminError(400, "body must be a text: the body of a request", code: "invalid")
         }
-        let problem = check.problem(in: Array(text.utf8))
+        let problem = try check.get().problem(in: Array(text.utf8))
         var json = JSONWriter()
         json.beginObject()
         json.member("valid", problem == nil)

@@ -9,6 +9,8 @@ final class TokenReader {
     /// The reason why the file cannot be used.
     struct Failure: Error, Hashable {
         let sentence: String
+        /// Whether the file has the same failure until it changes.
+        var isOfContent = false
     }
 
     /// The values of a file's status that a change of the file changes.
@@ -61,7 +63,8 @@ final class TokenReader {
         if let known, known.version == version { return try known.result.get() }
         let result = Result { () throws(Failure) in try read(path) }
         let isSettled = now / 1000 - Int64(version.changedSeconds) >= Self.settledSeconds
-        known = isSettled ? (version, result) : nil
+        let isLasting = if case .failure(let failure) = result { failure.isOfContent } else { true }
+        known = isSettled && isLasting ? (version, result) : nil
         return try result.get()
     }
 
@@ -69,7 +72,7 @@ final class TokenReader {
         do {
             return try TokenFile(json: try load(path))
         } catch let error as InputError {
-            throw Failure(sentence: "cannot use \(path): \(error.message)")
+            throw Failure(sentence: "cannot use \(path): \(error.message)", isOfContent: true)
         } catch {
             throw Failure(sentence: "cannot read \(path): \((error as? ReferenceResolver.ReadFailure)?.reason ?? "")")
         }

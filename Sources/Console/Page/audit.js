@@ -38,11 +38,12 @@ const row = (record) => make("li", { class: "record", key: keyOf(record), "data-
 
 const outcomes = new Map([["done", "good"], ["failed", "bad"], ["stopped", "warn"]]);
 
-// Records of earlier versions have no outcome. Their mark states only that the action has ended.
+// Records of earlier versions, and of actions with an unknown result, have no outcome. Their mark states only that the
+// action has ended.
 function phase({ phase: word, verb, outcome }) {
   if (word === "before") return mark("busy", "begins");
   if (word !== "after") return null;
   if (verb === "refusal") return mark("bad", "refused");
-  if (verb === "login") return mark("good", "done");
+  if (["login", "reveal", "stop"].includes(verb)) return mark("good", "done");
   return outcomes.has(outcome) ? mark(outcomes.get(outcome), outcome) : mark("silent", "ended");
 }

@@ -7,7 +7,7 @@ import { button, code, crumbs, facts, field, heading, historyIsOff, mark, nameOr
 import * as redrives from "./redrive.js";
 import { address, go, redraw } from "./router.js";
 import { drop, sampleCards } from "./samples.js";
-import { current, offers } from "./session.js";
+import { commandOf, current, offers } from "./session.js";
 import { sparkline } from "./sparkline.js";
 import { table } from "./table.js";
 import { wizard } from "./wizard.js";
@@ -41,7 +41,7 @@ export const page = {
       return [heading("Dead letters"), inQueue > 0
         ? nothing(`${plural(inQueue, "dead letter")} without a record in the history`,
           make("p", {}, "They are older than the history. List them from the queue with ",
-            code("martlet dead-letters list"), "."))
+            code(commandOf("dead_letters_list")), "."))
         : nothing("No dead letter", "Requests that no worker can push appear here, grouped by cause.")];
     }
     const text = wanted.trim().toLowerCase();

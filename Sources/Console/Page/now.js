@@ -7,7 +7,7 @@ import * as fleet from "./fleet.js";
 import { button, card, cardHead, heading, mark, nameOrDash, note, nothing, roleNote } from "./parts.js";
 import { isPaused, isScope, pauseButton, pauseCard, probe } from "./pauses.js";
 import { address } from "./router.js";
-import { offers } from "./session.js";
+import { commandOf, offers } from "./session.js";
 import { bringBackButtons } from "./waits.js";
 import { agree, countOrDash, duration, formatCount, formatRate, plural, someOf, timeOfDay } from "./words.js";
 
@@ -112,8 +112,8 @@ function quiet() {
   if (fleet.workers().length === 0 && fleet.current()) {
     return nothing("No worker has reported yet",
       "Workers report to this console if their configuration has the section fleet.",
-      commandLine("martlet topology apply --config martlet.yaml"),
-      "Then start a worker:", commandLine("martlet worker --config martlet.yaml"));
+      commandLine(commandOf("topology_apply")),
+      "Then start a worker:", commandLine(commandOf("worker")));
   }
   return make("div", { class: "quiet", key: "quiet" }, mark("good", "No open breaker, no pause, no silent worker."));
 }

@@ -88,10 +88,7 @@ async function load() {
   try {
     const answer = await shown.load(parts);
     if (asked === generation) [data, problem] = [answer, null];
-    if (shown === now) {
-      header.setCauses(data?.causes ?? []);
-      header.setDead(data?.totals?.dead_letters);
-    }
+    if (shown === now) setCounts(data);
     if (shown === dead) header.setDead(data?.inQueue);
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
@@ -115,6 +112,11 @@ function recordProblem(error) {
   retryTimer = setTimeout(load, refusedMilliseconds);
 }
 
+function setCounts(causes) {
+  header.setCauses(causes?.causes ?? []);
+  header.setDead(causes?.totals?.dead_letters);
+}
+
 let headerReadAt = 0;
 
 // Reads the data of the header, unless the shown page has just read it.
@@ -124,7 +126,7 @@ async function loadHeader() {
   try {
     // The title of a hidden page shows the number of causes.
     if (shown !== workers && !document.hidden) await fleet.load();
-    if (shown !== now) header.setCauses((await call("GET", "/api/causes", undefined, { keeps: true })).causes ?? []);
+    if (shown !== now) setCounts(await call("GET", "/api/causes", undefined, { keeps: true }));
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
   }

@@ -2,7 +2,7 @@
 
 import { remedyOf } from "./copy.js";
 import { icon, make } from "./dom.js";
-import { refusal } from "./session.js";
+import { commandOf, refusal } from "./session.js";
 
 // Maximum length of a state that must not wrap.
 const shortMax = 24;
@@ -68,5 +68,5 @@ export const historyIsOff = () => nothing("History is off",
   make("ol", { class: "steps" },
     make("li", {}, "Add these lines to the configuration of the workers and of the console:",
       make("pre", { class: "sample" }, "journal: {}")),
-    make("li", {}, "Declare the journal's stream: run ", code("martlet topology apply --config martlet.yaml"), "."),
+    make("li", {}, "Declare the journal's stream: run ", code(commandOf("topology_apply")), "."),
     make("li", {}, "Restart the workers and martlet console.")));

@@ -5,7 +5,7 @@ import { commandLine } from "./copy.js";
 import { make } from "./dom.js";
 import { button, field, heading, mark, note, nothing } from "./parts.js";
 import { redraw } from "./router.js";
-import { offers } from "./session.js";
+import { commandOf, offers } from "./session.js";
 import { table } from "./table.js";
 import { replay } from "./waits.js";
 import { countOrDash, plural, timeOfDay } from "./words.js";
@@ -22,7 +22,7 @@ export const page = {
     if (queues.length === 0) {
       return [heading("Queues"), nothing("No queue is known yet",
         "The console counts queues every 10 s. If the list stays empty, declare the topology:",
-        commandLine("martlet topology apply --config martlet.yaml"))];
+        commandLine(commandOf("topology_apply")))];
     }
     const text = wanted.trim().toLowerCase();
     const listed = queues.filter((queue) => queue.name.toLowerCase().includes(text) || queue.role?.includes(text));

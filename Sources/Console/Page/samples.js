@@ -6,7 +6,7 @@ import * as editor from "./editor.js";
 import { button, card, code, facts, nameOrDash, note } from "./parts.js";
 import { hide, isAsked, problemOf, reveal, valueOf } from "./reveal.js";
 import { address } from "./router.js";
-import { may, offers } from "./session.js";
+import { commandOf, may, offers } from "./session.js";
 import { moment } from "./words.js";
 
 const keyOf = (sample) => `payload ${sample.at} ${sample.id}`;
@@ -53,14 +53,17 @@ async function edit(group, sample, index) {
   const answer = valueOf(keyOf(sample)) ?? await revealBody(group, sample, index);
   if (answer === null) return;
   const isWhole = !answer.truncated;
+  // A body that is not UTF-8 differs from its text.
+  const hasText = isWhole && !answer.value.includes("\uFFFD");
   actions.open({
     action: "edit", title: `Edit ${sample.id}`, confirm: "Send", role: "operate", fields: ["body"],
-    arguments: { id: sample.id, failed_at: null, original: isWhole ? answer.value : null }, values: { body: isWhole ? pretty(answer.value) : "" },
+    arguments: { id: sample.id, failed_at: null, original: hasText ? answer.value : null },
+    values: { body: isWhole ? pretty(answer.value) : "" },
     isCostly: true, isSecret: true,
     note: () => (isWhole
       ? note("The console sends the corrected request to its request queue, and removes the dead letter.")
       : note("The sample has only the beginning of the body. Enter the whole body, or edit the dead letter with ",
-        code("martlet dead-letters edit"), ".")),
+        code(commandOf("dead_letters_edit")), ".")),
   });
   if (isWhole) editor.start(pretty(answer.value));
 }
@@ -72,7 +75,7 @@ export function drop(where, name) {
     arguments: { where, max: null, until: null }, isCostly: true,
     note: () => note("The console writes the dead letters to a new file in the folder console.export_folder of its ",
       "machine, and then removes them from the queue. The result names the file. To return the dead letters, run ",
-      code("martlet dead-letters import"), "."),
+      code(commandOf("dead_letters_import")), "."),
   });
 }
 

@@ -13,6 +13,8 @@ const roles = ["view", "operate", "admin"];
 let owner = null;
 let secret = null;
 let onEnd = () => {};
+// Whether the operator logs out. The session may have expired.
+let isLoggingOut = false;
 
 const channel = new BroadcastChannel("martlet-session");
 
@@ -35,7 +37,7 @@ channel.addEventListener("message", ({ data }) => {
   if (data?.word === "end" && secret !== null && data.session === secret) forget("Logged out in another tab.", true);
 });
 
-whenLoginIsNeeded(() => forget("The session has ended. Log in again.", false));
+whenLoginIsNeeded(() => forget("The session has ended. Log in again.", isLoggingOut));
 
 // Calls `ended(reason, isLoggedOut)` after the end of a session. `isLoggedOut`: whether the operator has ended it.
 export function start(ended) {
@@ -43,6 +45,9 @@ export function start(ended) {
 }
 
 export const current = () => owner;
+
+// Returns a command with the options of the console's configuration.
+export const commandOf = (name) => owner?.commands?.[name] ?? "";
 
 // Opens a session from the code in the address, this tab's storage, another tab, or the headers of a proxy. Returns
 // whether one is open. Throws an `APIError` if the code is wrong, the proxy's user has no role, or the console does not
@@ -91,11 +96,13 @@ export async function refresh() {
 
 export async function logOut() {
   const ended = secret;
+  isLoggingOut = true;
   try {
     await call("DELETE", "/api/session");
   } finally {
     channel.postMessage({ word: "end", session: ended });
     forget("Logged out.", true);
+    isLoggingOut = false;
   }
 }
 

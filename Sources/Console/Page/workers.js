@@ -5,6 +5,7 @@ import { make } from "./dom.js";
 import * as fleet from "./fleet.js";
 import { crumbs, facts, field, heading, mark, nameOrDash, note, nothing } from "./parts.js";
 import { address, redraw } from "./router.js";
+import { commandOf } from "./session.js";
 import { table } from "./table.js";
 import { countOrDash, duration, formatCount, formatRate, plural } from "./words.js";
 
@@ -35,8 +36,8 @@ export const page = {
 
 const noWorkers = () => nothing("No worker has reported yet",
   "Workers report to this console if their configuration has the section fleet.",
-  "Declare its streams, then start a worker:", commandLine("martlet topology apply --config martlet.yaml"),
-  commandLine("martlet worker --config martlet.yaml"));
+  "Declare its streams, then start a worker:", commandLine(commandOf("topology_apply")),
+  commandLine(commandOf("worker")));
 
 const keyOf = (worker) => `${worker.worker} ${worker.boot_id ?? ""}`;
 

@@ -14,9 +14,9 @@ package struct AuditRecord: Sendable, Hashable {
     /// The outcome of an action that has ended.
     package enum Outcome: String, Sendable, CaseIterable {
         case done
-        /// An operator, a limit or the end of the console has ended the action early.
+        /// An operator or a limit has ended the action early.
         case stopped
-        /// At least a part of the action has failed.
+        /// At least a part of the action has failed, or the end of the console has ended the action.
         case failed
     }
 
@@ -29,7 +29,7 @@ package struct AuditRecord: Sendable, Hashable {
     /// The name of the action, such as `pause`, `login` or `refusal`.
     package var verb: String
     package var phase: Phase
-    /// nil before the end, and for an event that is no action.
+    /// nil before the end, for an unknown result, and for an event that is no action.
     package var outcome: Outcome?
     package var why: String?
     /// The command that does the same.

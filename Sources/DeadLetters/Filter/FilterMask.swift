@@ -10,6 +10,7 @@ package enum FilterMask {
         for (token, next) in zip(tokens, tokens.dropFirst()) {
             switch token.kind {
             case .name("contains"), .name("startsWith"), .name("in"): isValue = true
+            case .name("true"), .name("false"), .name("null"): break
             case .name(let name):
                 guard isValue || !isPersonal else { break }
                 (isPersonal, isValue) = (["token", "body", "header"].contains(name), false)
