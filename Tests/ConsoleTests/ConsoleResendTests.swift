@@ -169,7 +169,7 @@ import Testing
         try await run("killed", own) { console, broker in
             let session = try await console.logIn(.operate)
             try await Self.publish((0..<30).map { QueuedMessages.letter($0, "killed") }, broker)
-            let preview = try await console.preview(session, "redrive", #"{"where":null,"rate_per_second":5}"#)
+            let preview = try await console.preview(session, "redrive", #"{"where":null,"rate_per_second":1}"#)
             let begun = try await console.begin(session, "redrive", preview, id: Self.first)
             #expect(begun.status == 201, "\(begun.body)")
             while true {

@@ -155,10 +155,14 @@ import Threads
         var options = ConnectOptions()
         options.connectSecondsMax = 4
         let outcomes = await Self.outcomes(2, options: options) { network in
-            let dead = (2...5).map { network.address("127.0.0.\($0)") }
             let holes = Holes()
-            holes.holes = dead.compactMap { BlackHole($0) }
-            #expect(holes.holes.count == 4)
+            // A listener of another test may have the port at one of the addresses.
+            let dead = (2...9).map { network.address("127.0.0.\($0)") }.filter { address in
+                guard holes.holes.count < 4, let hole = BlackHole(address) else { return false }
+                holes.holes.append(hole)
+                return true
+            }
+            #expect(dead.count == 4)
             return (dead + [network.greeting], holes)
         }
         #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
