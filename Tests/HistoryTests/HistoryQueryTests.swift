@@ -1,6 +1,7 @@
 import ControlProtocol
 import Crypto
 import SQLite
+import TestKit
 import Testing
 
 @testable import History
@@ -39,6 +40,23 @@ import Testing
         #expect(rows == expected)
         guard case .result(let first)? = rows.dropLast().last else { return }
         #expect(first.isDuplicate && first.isPossibleDuplicate && first.history.count == 1)
+    }
+
+    @Test(arguments: SegmentReader.Query.all.map { "\($0)" })
+    func noQueryReadsAllRows(_ query: String) async throws {
+        try fixture.write(Journal.messages([[Journal.result(1)]]))
+        let program = """
+            import sqlite3, sys
+            plan = sqlite3.connect(sys.argv[1]).execute("EXPLAIN QUERY PLAN " + sys.argv[2], [1, 1, 1, 1][:int(sys.argv[3])])
+            for row in plan: print(row[3])
+            """
+        let count = (1...4).last { query.contains("?\($0)") } ?? query.count { $0 == "?" }
+        let result = try await ChildProcess.run([
+            "/usr/bin/python3", "-c", program, fixture.folder.segmentPath(1), query, "\(count)",
+        ])
+        #expect(result.exit.status == .exited(0), "\(result.errors)")
+        let searches = result.output.filter { $0 != "USE TEMP B-TREE FOR ORDER BY" }
+        #expect(!searches.isEmpty && searches.allSatisfy { $0.hasPrefix("SEARCH ") }, "\(result.output)")
     }
 
     @Test func rowsAreFoundByIDTokenPrefixUserAndCode() throws {

@@ -18,26 +18,43 @@ final class SegmentReader {
     private let byCode: SQLiteStatement
     private let samplesOfGroup: SQLiteStatement
 
+    /// The queries. Each finds its rows with an index, because a segment can have millions.
+    enum Query {
+        static let byID: StaticString = "SELECT * FROM line WHERE id_low = ?2 AND id_high = ?1 ORDER BY n DESC LIMIT ?3"
+        static let byPosition: StaticString = "SELECT * FROM line WHERE n = ?"
+        static let newest: StaticString = "SELECT * FROM line WHERE n < ?1 ORDER BY n DESC LIMIT ?2"
+        // With IS instead of =, SQLite cannot use the partial index, since IS also matches NULL.
+        static let byToken: StaticString = """
+            SELECT * FROM line WHERE token_prefix = ?3 AND token_key = ?4 AND n < ?1 ORDER BY n DESC LIMIT ?2
+            """
+        static let byTokenPrefix: StaticString = """
+            SELECT * FROM line WHERE token_prefix BETWEEN ?3 AND ?4 AND n < ?1 ORDER BY n DESC LIMIT ?2
+            """
+        static let byUser: StaticString = "SELECT * FROM line WHERE user_key = ?3 AND n < ?1 ORDER BY n DESC LIMIT ?2"
+        static let byCode: StaticString = """
+            SELECT * FROM line WHERE code = ?3 AND n < ?1 AND (?4 IS NULL OR app = ?4) ORDER BY n DESC LIMIT ?2
+            """
+        static let samplesOfGroup: StaticString = """
+            SELECT id_high, id_low, content FROM sample WHERE grp = ? ORDER BY n DESC LIMIT ?
+            """
+
+        static let all = [byID, byPosition, newest, byToken, byTokenPrefix, byUser, byCode, samplesOfGroup]
+    }
+
     init(_ folder: HistoryFolder, _ number: Int, _ keys: RegistrationKeys) throws(SQLiteError) {
         self.number = number
         file = try SQLiteFile.open(folder.segmentPath(number), .readOnly, schema: .segment)
         do throws(SQLiteError) {
             cipher = try SegmentMeta(file).cipher(keys, file.path)
             words = try WordTable(file)
-            byID = try file.prepare("SELECT * FROM line WHERE id_low = ?2 AND id_high = ?1 ORDER BY n DESC LIMIT ?3")
-            byPosition = try file.prepare("SELECT * FROM line WHERE n = ?")
-            newest = try file.prepare("SELECT * FROM line WHERE n < ?1 ORDER BY n DESC LIMIT ?2")
-            byToken = try file.prepare(
-                "SELECT * FROM line WHERE token_prefix IS ?3 AND token_key = ?4 AND n < ?1 ORDER BY n DESC LIMIT ?2")
-            byTokenPrefix = try file.prepare(
-                "SELECT * FROM line WHERE token_prefix BETWEEN ?3 AND ?4 AND n < ?1 ORDER BY n DESC LIMIT ?2")
-            byUser = try file.prepare("SELECT * FROM line WHERE user_key = ?3 AND n < ?1 ORDER BY n DESC LIMIT ?2")
-            byCode = try file.prepare(
-                """
-                SELECT * FROM line WHERE code = ?3 AND n < ?1 AND (?4 IS NULL OR app = ?4) ORDER BY n DESC LIMIT ?2
-                """)
-            samplesOfGroup = try file.prepare(
-                "SELECT id_high, id_low, content FROM sample WHERE grp = ? ORDER BY n DESC LIMIT ?")
+            byID = try file.prepare(Query.byID)
+            byPosition = try file.prepare(Query.byPosition)
+            newest = try file.prepare(Query.newest)
+            byToken = try file.prepare(Query.byToken)
+            byTokenPrefix = try file.prepare(Query.byTokenPrefix)
+            byUser = try file.prepare(Query.byUser)
+            byCode = try file.prepare(Query.byCode)
+            samplesOfGroup = try file.prepare(Query.samplesOfGroup)
         } catch {
             file.close()
             throw error
@@ -92,16 +109,17 @@ final class SegmentReader {
     private func rows(
         token: String, before row: Int64, _ limit: Int, _ hasher: HistoryHasher
     ) throws(SQLiteError) -> [HistoryRow] {
-        let prefix = TokenPrefix(token)?.numbers
+        // A text that is no device token has no rows.
+        guard let prefix = TokenPrefix(token)?.numbers else { return [] }
         let statement: SQLiteStatement
-        if let prefix, token.utf8.count <= TokenPrefix.digitsMax {
+        if token.utf8.count <= TokenPrefix.digitsMax {
             statement = byTokenPrefix
             statement.bind(3, int64: prefix.lowerBound)
             statement.bind(4, int64: prefix.upperBound)
         } else {
             let key = try SQLiteError.withCrypto { () throws(CryptoError) in try hasher.key(token: token) }
             statement = byToken
-            statement.bind(3, int64: prefix?.lowerBound)
+            statement.bind(3, int64: prefix.lowerBound)
             statement.bind(4, int64: key.column)
         }
         statement.bind(1, int64: row)
