@@ -40,10 +40,11 @@ struct APILoad {
             let wait = due - .now
             if wait > .zero { await loop.sleep(for: wait) }
             let number = (round * console.sessions.count + browser) &* 7_919_993 % rows
+            let token = JournalLoad.token(number)
             let targets = [
                 "/api/fleet", "/api/requests?id=\(JournalLoad.id(number))", "/api/causes",
-                "/api/requests?token=\(JournalLoad.token(number).prefix(12))", "/api/queues", "/api/requests",
-                "/api/apps", "/api/dead/groups",
+                "/api/requests?token=\(token.prefix(round / 8 % 2 == 0 ? 10 : token.count))", "/api/queues",
+                "/api/requests", "/api/apps", "/api/dead/groups",
             ]
             let target = targets[round % targets.count]
             let sent = ContinuousClock.now
