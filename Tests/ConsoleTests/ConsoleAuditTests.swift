@@ -37,6 +37,19 @@ import Testing
             .compactMap { $0["result"]?.string }
     }
 
+    private static let probe = #"{"scope":"endpoint h"}"#
+
+    /// Starts a worker whose breaker a probe does not close, and plans the probe.
+    private static func planProbe(
+        _ console: ConsoleHarness, _ session: String
+    ) async throws -> (worker: SimulatedWorker, preview: RawHTTPResponse) {
+        let worker = SimulatedWorker(console)
+        worker.repairs = false
+        worker.breakers = [.init(route: "h", code: "unreachable", sentence: "No answer.", secondsOpen: 6)]
+        try await console.waitForChange(session, "the cause", at: "/api/causes") { $0["causes"]?.count == 1 }
+        return (worker, try await console.preview(session, "probe", probe))
+    }
+
     // MARK: Refusals
 
     @Test func `Refused previews, stops, ids and withdrawn tokens are recorded`() async throws {
@@ -44,14 +57,9 @@ import Testing
             let viewer = try await console.logIn(.view, name: "vera")
             #expect(try await console.preview(viewer, "redrive", "{}").code == "role")
 
-            let worker = SimulatedWorker(console)
-            worker.repairs = false
-            worker.breakers = [.init(route: "h", code: "unreachable", sentence: "No answer.", secondsOpen: 6)]
-            try await console.waitForChange(session, "the cause", at: "/api/causes") { $0["causes"]?.count == 1 }
-            let probe = #"{"scope":"endpoint h"}"#
-            let preview = try await console.preview(session, "probe", probe)
+            let (worker, preview) = try await Self.planProbe(console, session)
             let begin = #"""
-                {"id":"\#(Self.id)1","action":"probe","arguments":\#(probe),"why":"repaired",
+                {"id":"\#(Self.id)1","action":"probe","arguments":\#(Self.probe),"why":"repaired",
                  "expect":"\#(try preview.json["expect"]?.string ?? "")"}
                 """#
             let begun = try await console.request("POST", "/api/actions", session: session, body: begin)
@@ -158,18 +166,13 @@ import Testing
 
     @Test func `A console that stops records the ends of running and queued actions`() async throws {
         try await run("stops") { console, session in
-            let worker = SimulatedWorker(console)
-            worker.repairs = false
-            worker.breakers = [.init(route: "h", code: "unreachable", sentence: "No answer.", secondsOpen: 6)]
-            try await console.waitForChange(session, "the cause", at: "/api/causes") { $0["causes"]?.count == 1 }
-            let probe = #"{"scope":"endpoint h"}"#
-            let preview = try await console.preview(session, "probe", probe)
+            let (worker, preview) = try await Self.planProbe(console, session)
             let expect = try preview.json["expect"]?.string ?? ""
             for number in 1...2 {
                 let begun = try await console.request(
                     "POST", "/api/actions", session: session,
                     body: #"""
-                        {"id":"\#(Self.id)\#(number)","action":"probe","arguments":\#(probe),"why":"repaired",
+                        {"id":"\#(Self.id)\#(number)","action":"probe","arguments":\#(Self.probe),"why":"repaired",
                          "expect":"\#(expect)"}
                         """#)
                 #expect(begun.status == 201, "\(begun.body)")
